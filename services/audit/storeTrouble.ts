@@ -1,0 +1,42 @@
+/** What a failure of the SQLite store means. */
+
+const WORDS: Readonly<Record<string, string>> = {
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_READONLY: 'it is read-only',
+  SQLITE_CORRUPT: 'its file is damaged',
+  SQLITE_NOTADB: 'its file is no database',
+  SQLITE_CANTOPEN: 'its file cannot be opened',
+  SQLITE_BUSY: 'another process holds it',
+  SQLITE_LOCKED: 'another process holds it',
+  SQLITE_IOERR: 'its file cannot be read or written',
+  MODULE_NOT_FOUND: 'its driver does not exist for this platform',
+}
+
+/** In words, without the path: this is shown to users. */
+export function troubleOf(error: unknown): string {
+  const code = codeOf(error)
+  if (code in WORDS) return WORDS[code] as string
+  // The driver has no code for a file that it cannot open.
+  if (error instanceof Error && error.message.startsWith('ConnectionFailed'))
+    return 'its file cannot be opened'
+  return code === '' ? 'it fails' : `it fails with ${code}`
+}
+
+/** Another process is writing: no trouble, as long as it does not last. */
+export const isBusy = (error: unknown): boolean => ['SQLITE_BUSY', 'SQLITE_LOCKED'].includes(codeOf(error))
+
+/** The store is well, but does not take this entry. */
+export function isEntryAtFault(error: unknown): boolean {
+  if (error instanceof TypeError) return !error.message.includes('not open')
+  return (
+    error instanceof RangeError ||
+    ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 'SQLITE_RANGE'].includes(codeOf(error))
+  )
+}
+
+/** The primary result code: `SQLITE_IOERR_WRITE` is an `SQLITE_IOERR`. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== 'string') return ''
+  return code.startsWith('SQLITE_') ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code) : code
+}
