@@ -1,0 +1,78 @@
+import { helmState } from '../helm/records.ts'
+import type { PlanObject } from '../plans/planObject.ts'
+import { drift } from './drift.ts'
+import type { ReleaseInputs } from './inputs.ts'
+import { isHeld } from './lockFacts.ts'
+import { emptyDeletion, whoAsked } from './openUninstall.ts'
+import { planPhase, planProblem } from './phase.ts'
+import { deletionPods, judgePods, podBlockers, podCounts, podsLeftBehind } from './podCounts.ts'
+import type { DeletionBlocker, Row } from './row.ts'
+
+/** The row of a helm release beside its plan. */
+export function helmRow(inputs: ReleaseInputs, plan: PlanObject, now: number): Row {
+  const { ref, mark, lock } = inputs
+  const { newest, exists } = helmState(inputs.helm)
+  const { phase, reason } = planPhase(plan, mark)
+  const uninstalling = phase === 'UNINSTALLING'
+  const judged = judgePods(inputs.pods, inputs.nodeState, now)
+  const pods = podCounts(judged, uninstalling)
+  const lockHeld = isHeld(lock, now)
+  const stage = uninstalling
+    ? helmStage(exists, inputs.progress?.helmRunning || lockHeld, pods.counting)
+    : null
+  const status = plan.status
+  return {
+    ...ref,
+    uid: plan.status?.run?.planUid ?? plan.uid,
+    backend: 'HELM',
+    phase,
+    phaseReason: reason,
+    revision: newest?.revision ?? status?.revision ?? null,
+    helmStatus: newest?.status ?? null,
+    chart: plan.document.chart,
+    source: plan.document.source,
+    updatedAt: status?.updatedAt ?? null,
+    drift: drift({
+      phase,
+      stage,
+      unreadable: planProblem(plan),
+      lastAction: status?.action ?? null,
+      lastError: status?.error ?? null,
+      failed: status?.phase === 'failed',
+      applying: status?.phase === 'applying',
+      lockHeld,
+      planWithoutRelease: !exists,
+      cleanupPending: false,
+    }),
+    external: false,
+    cleanupPending: false,
+    pods,
+    deletion: uninstalling
+      ? {
+          ...emptyDeletion,
+          ...whoAsked(mark ?? plan),
+          stage,
+          podsRemaining: pods.counting,
+          pods: deletionPods(judged),
+          blockers: [...helmBlockers(stage), ...podBlockers(judged), ...(inputs.progress?.blockers ?? [])],
+          leftBehind: [...podsLeftBehind(judged), ...(inputs.progress?.leftBehind ?? [])],
+        }
+      : null,
+    canary: null,
+  }
+}
+
+function helmStage(helmHasIt: boolean, working: boolean, counting: number): string {
+  if (helmHasIt) return working ? 'HELM_UNINSTALL' : 'MARKED'
+  return counting > 0 ? 'PODS_TERMINATING' : 'CLEANUP'
+}
+
+function helmBlockers(stage: string | null): DeletionBlocker[] {
+  if (stage === 'HELM_UNINSTALL') {
+    return [{ kind: 'HELM', name: 'helm', message: 'helm is uninstalling the release', since: null }]
+  }
+  if (stage === 'MARKED') {
+    return [{ kind: 'HELM', name: 'helm', message: 'helm still has the release', since: null }]
+  }
+  return []
+}

@@ -1,0 +1,288 @@
+/**
+ * The one derived view: a row per release, kept up to date one release at a time as the caches change. Every
+ * query, subscription and loop reads it; nothing writes to it.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { PlanObject } from '../plans/planObject.ts'
+import { matchingLabels } from '../pods/counting.ts'
+import { type ClusterCaches, matchingPods } from './caches.ts'
+import type { ChangeCause, RowChange } from './change.ts'
+import { derive } from './derive.ts'
+import type { Progress, ReleaseInputs } from './inputs.ts'
+import type { DeploymentLister, Page, PageArgs } from './lister.ts'
+import { type DeploymentFilter, matches } from './listing.ts'
+import type { LLMServiceObject } from './llmService.ts'
+import { labelChart } from './openUninstall.ts'
+import { comparePlaces, placeOf } from './ordering.ts'
+import { countByPhase, cutPage, phaseCounts } from './paging.ts'
+import { type GoneCause, type ReleaseRef, type Row, releaseKey } from './row.ts'
+import { SortedRows } from './sortedRows.ts'
+
+/** Objects of an uninstall in progress, kept beside the caches. */
+export interface Retained {
+  plan: PlanObject | null
+  mark: PlanObject | null
+  /** The LLMService that is being deleted. */
+  service: LLMServiceObject | null
+  /** resourceVersion of the plan that this gateway's mark replaced; null when it did not write the mark. */
+  replaced: string | null
+}
+
+/** What the view asks of whoever carries uninstalls through. */
+export interface UninstallProgress {
+  progress(ref: ReleaseRef): Progress | null
+  /** The plan and the mark of an uninstall that is not over, also when they have left the caches. */
+  retained(ref: ReleaseRef): Retained | null
+  /** True when the object of that uid has been reaped: the caches may still hold it for a moment. */
+  reaped(uid: string): boolean
+}
+
+export interface ViewOptions {
+  caches: ClusterCaches
+  uninstalls: UninstallProgress
+  /** The API server's time in milliseconds. */
+  now: () => number
+}
+
+export class DeploymentView implements DeploymentLister {
+  readonly #caches: ClusterCaches
+  readonly #uninstalls: UninstallProgress
+  readonly #now: () => number
+  readonly #rows = new SortedRows()
+  readonly #uninstalling = new Set<string>()
+  /** `namespace/app label` → the release that its pods belong to. */
+  readonly #byAppLabel = new Map<string, Set<string>>()
+  readonly #appLabelOf = new Map<string, string>()
+  readonly #listeners = new Set<(change: RowChange, position: number) => void>()
+  /** Orders and filters that were asked for since the last change. */
+  readonly #selections = new Map<string, { rows: readonly Row[]; counts: Page['countsByPhase'] }>()
+  #position = 0
+  #ready = false
+
+  constructor({ caches, uninstalls, now }: ViewOptions) {
+    this.#caches = caches
+    this.#uninstalls = uninstalls
+    this.#now = now
+  }
+
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  /** Follows the caches from now on; the first rows appear, without events, when all caches are filled. */
+  start(): () => void {
+    const { plans, helm, pods, nodes, llmServices, locks } = this.#caches
+    const each = <T>(keysOf: (object: T) => string[]) => {
+      return (change: { old: T | undefined; now: T | undefined; cause: string }) => {
+        if (!this.#ready && !this.#fill()) return
+        const keys = new Set([
+          ...(change.old ? keysOf(change.old) : []),
+          ...(change.now ? keysOf(change.now) : []),
+        ])
+        for (const key of keys) this.#refresh(key, 'INFORMER', change.cause === 'unreadable')
+      }
+    }
+    const stops = [
+      plans.subscribe(each((plan) => [releaseKey({ namespace: plan.namespace, name: plan.release })])),
+      helm.subscribe(each((record) => [releaseKey({ namespace: record.namespace, name: record.release })])),
+      pods.subscribe(
+        each((pod) => [
+          ...(pod.instance === null ? [] : [`${pod.namespace}/${pod.instance}`]),
+          ...(pod.app === null ? [] : (this.#byAppLabel.get(`${pod.namespace}/${pod.app}`) ?? [])),
+        ]),
+      ),
+      nodes.subscribe(each(() => [...this.#uninstalling])),
+      llmServices.subscribe(
+        each((service) => [`${service.metadata.namespace ?? ''}/${service.metadata.name}`]),
+      ),
+      locks.subscribe(each((lock) => [releaseKey({ namespace: lock.namespace, name: lock.release })])),
+    ]
+    for (const cache of this.#caches.all) {
+      cache.synced.then(
+        () => this.#fill(),
+        () => undefined,
+      )
+    }
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  /** Makes all rows once every cache has been filled; true when the view is ready. */
+  #fill(): boolean {
+    if (this.#ready) return true
+    if (!this.#caches.ready) return false
+    const keys = new Set<string>()
+    for (const plan of this.#caches.plans.all())
+      keys.add(releaseKey({ namespace: plan.namespace, name: plan.release }))
+    for (const { metadata } of this.#caches.llmServices.all())
+      keys.add(`${metadata.namespace ?? ''}/${metadata.name}`)
+    for (const key of keys) {
+      const row = derive(this.#inputs(key), this.#now())
+      if (row) this.#put(key, row)
+    }
+    this.#ready = true
+    return true
+  }
+
+  /** Derives the row of a release again: something that is no object in the cluster has changed. */
+  refresh(ref: ReleaseRef, cause: ChangeCause): void {
+    if (this.#ready) this.#refresh(releaseKey(ref), cause, false)
+  }
+
+  subscribe(listener: (change: RowChange, position: number) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  get(ref: ReleaseRef): Row | undefined {
+    const row = this.#rows.get(ref)
+    return row && this.#fresh(row)
+  }
+
+  page(args: PageArgs): Page {
+    const { rows, counts } = this.#select(args.filter, args.orderBy)
+    const page = cutPage(rows, args)
+    return {
+      ...page,
+      edges: page.edges.map(({ cursor, node }) => ({ cursor, node: this.#fresh(node) })),
+      totalCount: rows.length,
+      countsByPhase: counts,
+      position: this.#position,
+    }
+  }
+
+  snapshot(filter: DeploymentFilter | undefined): Row[] {
+    const { rows } = this.#select(filter, { field: 'NAMESPACE_NAME', direction: 'ASC' })
+    return rows.map((row) => this.#fresh(row))
+  }
+
+  /** The inputs of a release as the caches hold them now. */
+  inputs(ref: ReleaseRef): ReleaseInputs {
+    return this.#inputs(releaseKey(ref))
+  }
+
+  /** A release that is being uninstalled changes with time alone: its row is made anew for this read. */
+  #fresh(row: Row): Row {
+    if (row.phase !== 'UNINSTALLING') return row
+    return derive(this.#inputs(releaseKey(row)), this.#now()) ?? row
+  }
+
+  #select(filter: DeploymentFilter | undefined, orderBy: PageArgs['orderBy']) {
+    const inOrder = orderBy.field === 'NAMESPACE_NAME' && orderBy.direction === 'ASC'
+    if (!filter && inOrder) return { rows: this.#rows.all, counts: phaseCounts(this.#rows.counts) }
+    const name = JSON.stringify([filter, orderBy])
+    const known = this.#selections.get(name)
+    if (known) return known
+    const rows = this.#rows.all.filter((row) => matches(row, filter))
+    if (!inOrder) {
+      const { field } = orderBy
+      rows.sort((a, b) => comparePlaces(placeOf(a, field), placeOf(b, field), orderBy))
+    }
+    const selection = { rows, counts: phaseCounts(countByPhase(rows)) }
+    if (this.#selections.size >= MAX_SELECTIONS) this.#selections.clear()
+    this.#selections.set(name, selection)
+    return selection
+  }
+
+  #inputs(key: string): ReleaseInputs {
+    const slash = key.indexOf('/')
+    const ref = { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+    const retained = this.#uninstalls.retained(ref)
+    const cached = this.#living(this.#caches.plan(ref))
+    // The watch brings our own mark back in a moment, unless it is dead; the version it replaced is old news.
+    const isOld = cached !== null && cached.resourceVersion === retained?.replaced
+    const plan = (isOld ? null : cached) ?? this.#living(retained?.plan ?? null)
+    const mark = this.#living(this.#caches.mark(ref)) ?? this.#living(retained?.mark ?? null)
+    const labels = matchingLabels(ref.name, labelChart(plan, mark))
+    this.#learnAppLabel(key, labels.app === null ? null : `${ref.namespace}/${labels.app}`)
+    return {
+      ref,
+      plan,
+      mark,
+      helm: this.#caches.helmRecords(ref),
+      llmService: this.#service(ref, retained),
+      pods: matchingPods(this.#caches, ref.namespace, labels),
+      nodeState: (name) => this.#caches.nodeState(name),
+      lock: this.#caches.lock(ref),
+      progress: this.#uninstalls.progress(ref),
+    }
+  }
+
+  #service(ref: ReleaseRef, retained: Retained | null): LLMServiceObject | null {
+    const service = this.#caches.llmServices.get(ref.namespace, ref.name) ?? retained?.service ?? null
+    return service && this.#uninstalls.reaped(service.metadata.uid) ? null : service
+  }
+
+  #living(plan: PlanObject | null): PlanObject | null {
+    return plan && this.#uninstalls.reaped(plan.uid) ? null : plan
+  }
+
+  #learnAppLabel(key: string, label: string | null): void {
+    const old = this.#appLabelOf.get(key)
+    if (old === (label ?? undefined)) return
+    if (old !== undefined) {
+      const keys = this.#byAppLabel.get(old)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#byAppLabel.delete(old)
+      this.#appLabelOf.delete(key)
+    }
+    if (label !== null) {
+      const keys = this.#byAppLabel.get(label) ?? new Set()
+      this.#byAppLabel.set(label, keys.add(key))
+      this.#appLabelOf.set(key, label)
+    }
+  }
+
+  #refresh(key: string, cause: ChangeCause, unreadable: boolean): void {
+    const inputs = this.#inputs(key)
+    const before = this.#rows.get(inputs.ref) ?? null
+    const after = derive(inputs, this.#now())
+    if (after === null) {
+      if (before === null) return
+      this.#drop(key, inputs.ref)
+      this.#tell({ before, after, gone: unreadable ? null : goneCause(before), cause })
+      return
+    }
+    const recreated = before !== null && before.backend === after.backend && before.uid !== after.uid
+    this.#put(key, after)
+    if (recreated) {
+      this.#tell({ before, after: null, gone: 'RECREATED', cause })
+      this.#tell({ before: null, after, gone: null, cause })
+    } else if (before === null || !isDeepStrictEqual(before, after)) {
+      this.#tell({ before, after, gone: null, cause })
+    }
+  }
+
+  #put(key: string, row: Row): void {
+    this.#rows.put(row)
+    if (row.phase === 'UNINSTALLING') this.#uninstalling.add(key)
+    else this.#uninstalling.delete(key)
+    this.#selections.clear()
+  }
+
+  #drop(key: string, ref: ReleaseRef): void {
+    this.#rows.remove(ref)
+    this.#uninstalling.delete(key)
+    this.#learnAppLabel(key, null)
+    this.#selections.clear()
+  }
+
+  #tell(change: Omit<RowChange, 'at'>): void {
+    this.#position++
+    const told = { ...change, at: new Date(this.#now()).toISOString() }
+    for (const listener of this.#listeners) listener(told, this.#position)
+  }
+}
+
+/** How many different lists are kept between two changes. */
+const MAX_SELECTIONS = 100
+
+/** A release that was being uninstalled has been; a plan that leaves otherwise was taken away by somebody. */
+function goneCause(before: Row): GoneCause {
+  return before.phase === 'UNINSTALLING' || before.backend === 'LLMSERVICE' ? 'UNINSTALLED' : 'PLAN_REMOVED'
+}
