@@ -1,0 +1,63 @@
+/** What a mutation can come to: one value per member of the result union. */
+import type { Run } from '../audit/run.ts'
+import type { Permission } from '../auth/actor.ts'
+import type { Row } from '../deployments/row.ts'
+
+export interface InputIssue {
+  path: string[]
+  message: string
+}
+
+export type Refusal =
+  | { kind: 'ReleaseNotFound'; message: string; namespace: string; name: string }
+  | { kind: 'ApplyInProgress'; message: string; holder: string | null; since: string | null }
+  | {
+      kind: 'PreconditionFailed'
+      message: string
+      expectedRevision: number | null
+      currentRevision: number | null
+      expectedUid: string | null
+      currentUid: string | null
+    }
+  | { kind: 'Conflict'; message: string }
+  | { kind: 'HelmFailed'; message: string; output: string; exitCode: number | null; run: Run | null }
+  | { kind: 'Forbidden'; message: string; permission: Permission }
+  | { kind: 'RateLimited'; message: string; retryAfterSeconds: number }
+  | { kind: 'ReadOnly'; message: string }
+  | { kind: 'ClusterUnavailable'; message: string; retryable: boolean }
+  | { kind: 'InvalidInput'; message: string; issues: InputIssue[] }
+
+/** An uninstall that failed: helm ended with an error, or could not be brought to an end. */
+export interface UninstallFailure {
+  /** One sentence for status.yaml and the run; bounded. */
+  error: string
+  /** What helm printed; bounded. */
+  output: string
+  /** Null when helm had no exit code (it was killed). */
+  exitCode: number | null
+}
+
+export interface UninstallAccepted {
+  kind: 'Uninstall'
+  namespace: string
+  name: string
+  alreadyInProgress: boolean
+  output: string
+  /** The row as the view has it now; null for an untracked release, or once it is gone. */
+  row: Row | null
+  run: Run | null
+  /** Feed position just before the mark's own event; a resolver makes a cursor of it. */
+  position: number
+}
+
+export type UninstallOutcome = UninstallAccepted | Refusal
+
+export interface UninstallRequest {
+  namespace: string
+  name: string
+  expectedRevision: number | null
+  expectedUid: string | null
+  note: string | null
+  waitFor: 'ACCEPTED' | 'HELM' | 'GONE'
+  timeoutSeconds: number
+}
