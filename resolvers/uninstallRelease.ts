@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { builder } from '../schema/builder.ts'
+import { UninstallReleaseInput, UninstallReleaseResult } from '../schema/uninstall.ts'
+import type { Refusal, UninstallRequest } from '../services/releases/outcome.ts'
+import type { GatewayContext } from './context.ts'
+import { atMost, integer, namespaceName, nullable, parseInput, releaseName, text } from './input.ts'
+
+const Args = z.object({
+  input: z.object({
+    namespace: namespaceName,
+    name: releaseName,
+    expectedRevision: nullable(integer(1, Number.MAX_SAFE_INTEGER)),
+    expectedUid: nullable(text),
+    note: nullable(atMost(1024)),
+    waitFor: z.custom<UninstallRequest['waitFor']>(),
+    timeoutSeconds: integer(0, 3600),
+  }),
+})
+
+/** Why the caller may not do it, or null. A read-only gateway says so to everybody, and says it itself. */
+function forbidden(namespace: string, { can, cluster }: GatewayContext): Refusal | null {
+  if (cluster().readOnly || can(namespace).includes('UNINSTALL')) return null
+  const message = `You may not uninstall releases in the namespace ${namespace}; ask for the permission UNINSTALL.`
+  return { kind: 'Forbidden', message, permission: 'UNINSTALL' }
+}
+
+builder.mutationField('uninstallRelease', (t) =>
+  t.field({
+    type: UninstallReleaseResult,
+    description:
+      'Takes a release away: it is marked, helm is run, and it stays listed as UNINSTALLING until no pod counts any more. Asking again is harmless. An LLMService is torn down by its operator, so for one HELM answers as ACCEPTED does.',
+    args: {
+      input: t.arg({
+        type: UninstallReleaseInput,
+        required: true,
+        description: 'What to uninstall, and how.',
+      }),
+    },
+    resolve: async (_root, args, context) => {
+      const parsed = parseInput(Args, args)
+      if ('refusal' in parsed) return parsed.refusal
+      const request = parsed.data.input
+      const refusal = forbidden(request.namespace, context)
+      if (refusal) return refusal
+      const outcome = await context.uninstaller.uninstall(request, context.actor)
+      if (outcome.kind !== 'Uninstall') return outcome
+      const { position, ...payload } = outcome
+      return { ...payload, cursor: context.feed.cursor(position) }
+    },
+  }),
+)
