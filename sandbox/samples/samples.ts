@@ -1,0 +1,49 @@
+import type { KubeObject, Store } from '../api/types.ts'
+import { daysAgo, namespace, node } from './cluster.ts'
+import { seedFleet } from './fleet.ts'
+import { sampleLlmServices } from './llmServices.ts'
+import { gptOss, kimi } from './models.ts'
+import { toYaml } from './plan.ts'
+import { sampleReleases } from './releases.ts'
+
+const systemNamespace = 'swiss-system'
+
+/**
+ * Fills an empty store with the sample cluster; `releases` is how many generated releases come on top.
+ *
+ * @param now milliseconds since the epoch; all times of the sample lie before it
+ */
+export function seedSamples(store: Store, now: number, releases = 0): void {
+  for (const object of sampleObjects(now)) store.create(object)
+  seedFleet(store, now, releases)
+}
+
+/** The sample cluster, owners before what they own. */
+export function sampleObjects(now: number): KubeObject[] {
+  const h100 = gptOss.gpuProduct
+  return [
+    ...['team-a', 'team-b', systemNamespace].map((name) => namespace(name, now)),
+    node('gpu-1', now, { gpus: 8, gpuProduct: h100 }),
+    node('gpu-2', now, { gpus: 8, gpuProduct: h100 }),
+    node('gpu-3', now, { gpus: 8, gpuProduct: kimi.gpuProduct }),
+    node('gpu-lost', now, { gpus: 8, gpuProduct: h100, lostSince: now - 20 * 60_000 }),
+    siteProfile(now),
+    ...sampleReleases(now),
+    ...sampleLlmServices(now),
+  ]
+}
+
+/** Carries the managed-by label of the plans and is none: only the name tells them apart. */
+const siteProfile = (now: number): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: 'swiss-site',
+    namespace: systemNamespace,
+    labels: { 'app.kubernetes.io/managed-by': 'swiss' },
+    creationTimestamp: daysAgo(now, 60),
+  },
+  data: {
+    'profile.yaml': toYaml({ name: 'sandbox', scaler: { sloTokenSecret: `${systemNamespace}/slo-token` } }),
+  },
+})
