@@ -79,9 +79,22 @@ export class Marks {
         }
       } catch (error) {
         if (isKubeError(error, 'Invalid', 'TooLarge')) return this.#putBeside(ref, now, run)
+        if (isKubeError(error, 'Unavailable')) return this.#writtenAfterAll(ref, run, live, error)
         if (!isKubeError(error, 'Conflict') || attempt >= ATTEMPTS) throw error
       }
     }
+  }
+
+  /** A write that got no answer may have happened; only a fresh read tells. Throws the first error when it does not. */
+  async #writtenAfterAll(
+    ref: ReleaseRef,
+    run: MarkedRun,
+    before: ConfigMap,
+    error: unknown,
+  ): Promise<MarkOutcome> {
+    const live = await this.read(ref).catch(() => null)
+    if (live?.plan?.status?.run?.id !== run.id) throw error
+    return { kind: 'marked', ...live, replaced: before.metadata.resourceVersion }
   }
 
   /** Remembers an uninstall whose plan somebody has deleted, so that a restart does not lose it. */
@@ -194,7 +207,10 @@ export class Marks {
       if (!isKubeError(error, 'AlreadyExists')) throw error
       const live = await this.#get(ref.namespace, name)
       if (!live) return { kind: 'changed' }
-      return { kind: 'already', plan, mark: trimPlan(live) }
+      const mark = trimPlan(live)
+      // Ours: an earlier try got no answer.
+      if (mark?.status?.run?.id === run.id) return { kind: 'marked', plan, mark, replaced: null }
+      return { kind: 'already', plan, mark }
     }
   }
 

@@ -39,6 +39,8 @@ export interface UninstallerOptions {
   clock: Clock
   acceptHelm: AcceptHelm
   acceptService: AcceptService
+  /** Aborts when the gateway is shut down: whoever waits is then answered with what there is. */
+  stopping: AbortSignal
   readOnly: boolean
   /** Empty for all. */
   namespaces: readonly string[]
@@ -143,18 +145,18 @@ export class Uninstaller {
   }
 
   async #answer(accepted: Accepted, request: UninstallRequest): Promise<UninstallOutcome> {
-    const { clock } = this.#options
+    const { clock, stopping } = this.#options
     const { open, alreadyInProgress } = accepted
     const isService = open.backend === 'LLMSERVICE'
     const timeout = request.timeoutSeconds * 1000
     let output = alreadyInProgress || isService ? IN_PROGRESS : STARTED
     if (request.waitFor === 'HELM' && !alreadyInProgress && !isService) {
-      const end = await within(clock, timeout, accepted.helmOver)
+      const end = await within(clock, timeout, accepted.helmOver, stopping)
       if (end?.kind === 'failed') return helmFailed(open, end.failure)
       if (end) output = end.output || output
     }
     if (request.waitFor === 'GONE') {
-      const end = await within(clock, timeout, accepted.over)
+      const end = await within(clock, timeout, accepted.over, stopping)
       if (end?.kind === 'failed') return helmFailed(open, end.failure)
     }
     return this.#success(accepted, output)
