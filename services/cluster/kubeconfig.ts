@@ -35,12 +35,17 @@ export interface ChosenContext {
   tokenFile: string | null
 }
 
+/** A user with what the library does not read of it. */
+interface FileUser {
+  user: User
+  tokenFile: string | null
+}
+
 interface Loaded {
   clusters: Cluster[]
-  users: User[]
+  users: FileUser[]
   contexts: Context[]
   currentContext: string | undefined
-  tokenFiles: Map<string, string>
 }
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -76,8 +81,6 @@ function fromFiles(paths: string[], kubeconfigPath: string, options: KubeconfigO
     users: files.flatMap((file) => file.users),
     contexts: files.flatMap((file) => file.contexts),
     currentContext: files.map((file) => file.currentContext).find((name) => name),
-    // The first definition of a name wins, so earlier files are put in last.
-    tokenFiles: new Map(files.toReversed().flatMap((file) => [...file.tokenFiles])),
   }
   const contextName = options.context ?? all.currentContext
   const known = all.contexts.map(({ name }) => name).join(', ') || 'none'
@@ -98,13 +101,13 @@ function fromFiles(paths: string[], kubeconfigPath: string, options: KubeconfigO
       `Context ${contextName} names the cluster ${context.cluster}, which ${kubeconfigPath} does not define; correct one of the two.`,
     )
   }
-  const user = all.users.find(({ name }) => name === context.user) ?? null
-  if (context.user && !user) {
+  const found = all.users.find(({ user }) => user.name === context.user) ?? null
+  if (context.user && !found) {
     throw new ConnectionError(
       `Context ${contextName} names the user ${context.user}, which ${kubeconfigPath} does not define; correct one of the two.`,
     )
   }
-  const tokenFile = (user && all.tokenFiles.get(user.name)) ?? null
+  const { user = null, tokenFile = null } = found ?? {}
   return { contextName, cluster, user, namespace: context.namespace ?? null, kubeconfigPath, tokenFile }
 }
 
@@ -121,16 +124,15 @@ function loadFile(path: string): Loaded {
     const config = new KubeConfig()
     config.loadFromString(text)
     config.makePathsAbsolute(dirname(path))
-    const { clusters, users, contexts } = config
+    const { clusters, contexts } = config
+    const files = tokenFiles(text, path)
+    const users = config.users.map((user) => ({
+      user: withExecPath(user, path),
+      tokenFile: files.get(user.name) ?? null,
+    }))
     // Absent in the file is undefined here, whatever the library's type says.
     const currentContext = config.currentContext as string | undefined
-    return {
-      clusters,
-      users: users.map((user) => withExecPath(user, path)),
-      contexts,
-      currentContext,
-      tokenFiles: tokenFiles(text, path),
-    }
+    return { clusters, users, contexts, currentContext }
   } catch {
     // The parser's messages quote the file, tokens and keys included.
     throw new ConnectionError(

@@ -76,7 +76,7 @@ const IDLE_MS = { min: 75_000, max: 90_000 }
  * One loop, one step at a time, so that there is never more than one watch. Every end of a watch and every
  * failure goes through `Recovery`:
  *
- * - 410, as a status or in the stream: forget the version, list, compare
+ * - 410, as a status or in the stream: list, compare, watch from the version of the list
  * - closed or cut: watch on from the last version
  * - silent: the version may be one the API server has never had (it was restored), so list
  * - an optional kind that is forbidden or not served: its objects leave, and it is looked for every 30 s
@@ -203,7 +203,7 @@ export class Reflector<T> {
           signal,
         },
         {
-          onEvent: (event) => this.#event(event, signal),
+          onEvent: (event) => this.#event(event),
           onOddLine: (what) => this.#odd(what),
         },
       )
@@ -218,7 +218,6 @@ export class Reflector<T> {
       this.#openSince = null
     }
     if (signal.aborted) return LIST_NOW
-    if (end.how === 'failed' && end.error.reason === 'Gone') this.#resourceVersion = ''
     const step = this.#recovery.watchEnded(end, openedAt === null ? null : clock.now() - openedAt)
     if (step.trouble) {
       this.#watchError = step.trouble
@@ -227,9 +226,7 @@ export class Reflector<T> {
     return step
   }
 
-  #event(event: WatchEvent, signal: AbortSignal): void {
-    // What is still in a buffer when the reflector is stopped must not be applied.
-    if (signal.aborted) return
+  #event(event: WatchEvent): void {
     this.#lastEventAt = this.#options.clock.now()
     const { resourceVersion } = event.object.metadata
     if (event.type !== 'BOOKMARK') this.#emit(this.#objects.apply(event))

@@ -55,6 +55,7 @@ export async function readWatch(
     for await (const chunk of answer.body) {
       lastByteAt = clock.now()
       for (const line of lines.push(chunk as Buffer)) {
+        // What is still in the buffer after an end must not be applied.
         if (silent || signal?.aborted) break
         const error = handleLine(line, handlers)
         if (error) return { how: 'failed', error }

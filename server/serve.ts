@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Connection } from '../services/cluster/connectionTypes.ts'
+import type { HelmAvailable } from '../services/helm/runner.ts'
+import { systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { CommandError, endingSignal, listenProblem, stopWithin } from './ending.ts'
+import type { Gateway } from './gateway.ts'
+import { makeHelm } from './helm.ts'
+import { makeLogger } from './logger.ts'
+import { VERSION } from './version.ts'
+
+/** `swiss-gateway serve`: says which cluster it is about to use, listens, and ends on a signal. */
+export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
+  const gateway = await startServing(config, env)
+  process.stdout.write(`\nListening at ${gateway.url}\n`)
+  await endingSignal()
+  if (!(await stopWithin(() => gateway.stop())))
+    throw new CommandError(1, 'Stopping took too long; it was cut short.')
+}
+
+/** Connects, prints what it connects to, and starts the gateway. Throws CommandError. */
+export async function startServing(config: Config, env: NodeJS.ProcessEnv): Promise<Gateway> {
+  const logger = makeLogger(config.logLevel)
+  const connection = await connect(config, env)
+  const helm = makeHelm(connection, config.helmBin, env, logger)
+  process.stdout.write(clusterText(config, connection, await helm.available()))
+
+  const auditDb = config.auditDb ?? usualAuditDb(connection, env)
+  makeFolder(dirname(auditDb))
+  const [{ startGateway }, { sqliteAudit }] = await Promise.all([
+    import('./gateway.ts'),
+    import('../services/audit/sqliteAudit.ts'),
+  ])
+  try {
+    return await startGateway({
+      config: {
+        ...config,
+        // One that is there: a Lease cannot be made in a namespace that is not.
+        gatewayNamespace: config.gatewayNamespace ?? connection.defaultNamespace ?? 'default',
+        clusterName: config.clusterName ?? null,
+      },
+      connection,
+      clock: systemClock,
+      logger,
+      audit: sqliteAudit({ path: auditDb, clock: systemClock, logger }),
+      helm,
+    })
+  } catch (error) {
+    const problem = listenProblem(error, config.host, config.port)
+    throw problem === undefined ? error : new CommandError(2, problem)
+  }
+}
+
+/** What is about to be used, so that nobody serves the wrong cluster unawares. */
+function clusterText(config: Config, connection: Connection, helm: HelmAvailable): string {
+  const { server, contextName, user } = connection
+  const lines = [
+    ['server', server],
+    ['context', contextName],
+    ['user', user ?? 'anonymous'],
+    ['namespaces', config.namespaces.join(', ') || 'all'],
+    [
+      'helm',
+      'version' in helm
+        ? `${helm.version} (${config.helmBin})`
+        : `none, so no helm release can be uninstalled: ${helm.missing}`,
+    ],
+    ...(config.readOnly ? [['mode', 'read-only']] : []),
+  ]
+  const table = lines.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}\n`)
+  return `Swiss gateway ${VERSION}\n${table.join('')}`
+}
+
+async function connect({ kubeconfig, context }: Config, environment: NodeJS.ProcessEnv): Promise<Connection> {
+  // Half a second of loading, not needed for --help or a wrong flag.
+  const { ConnectionError, loadConnection } = await import('../services/cluster/connection.ts')
+  try {
+    return loadConnection({ kubeconfig, context, environment })
+  } catch (error) {
+    if (error instanceof ConnectionError) throw new CommandError(2, error.message)
+    throw error
+  }
+}
+
+/** One file per cluster: the runs of one must not be looked for in another. */
+function usualAuditDb({ server }: Connection, env: NodeJS.ProcessEnv): string {
+  const state = env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
+  const cluster = createHash('sha256').update(server).digest('hex').slice(0, 12)
+  return join(state, 'swiss-gateway', `audit-${cluster}.db`)
+}
+
+/** Best effort: a store that cannot be opened is a warning of the gateway's, not a reason to stay down. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch {
+    // The audit store says so when it opens its file.
+  }
+}
