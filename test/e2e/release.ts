@@ -1,0 +1,96 @@
+// A release as Swiss finds it in a cluster: installed by the real helm, with the plan ConfigMap beside it.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type ControlPlane, isReady } from './controlPlane.ts'
+import type { Kube } from './kube.ts'
+import type { Processes } from './processes.ts'
+import type { Tools } from './tools.ts'
+import { until } from './wait.ts'
+
+const run = promisify(execFile)
+const CHART = join(import.meta.dirname, 'chart')
+
+/** What a deleted pod takes to go, as stages.yaml has it. */
+export const POD_TIME_MS = 8000
+
+export async function helm(
+  cluster: ControlPlane,
+  tools: Tools,
+  processes: Processes,
+  args: string[],
+): Promise<string> {
+  const env = { ...processes.env(), KUBECONFIG: cluster.kubeconfig }
+  const { stdout } = await run(tools.helm ?? '', args, { env, timeout: 60_000 })
+  return stdout
+}
+
+/** `helm install` of the chart in this folder; resolves when its three pods are ready. */
+export async function installRelease(
+  cluster: ControlPlane,
+  tools: Tools,
+  processes: Processes,
+  namespace: string,
+  name: string,
+): Promise<void> {
+  await helm(cluster, tools, processes, ['install', name, CHART, '--namespace', namespace])
+  await until(`the pods of ${name} are ready`, 30_000, async () => {
+    cluster.check()
+    const pods = await cluster.kube.list(podsPath(namespace), instance(name))
+    return pods.length === 3 && pods.every(isReady) ? true : undefined
+  })
+}
+
+/** The plan ConfigMap that the tool which installed the release has written. */
+export async function makePlan(kube: Kube, namespace: string, name: string): Promise<void> {
+  const now = new Date().toISOString()
+  await kube.create(`/api/v1/namespaces/${namespace}/configmaps`, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `swiss-plan-${name}`, labels: { 'app.kubernetes.io/managed-by': 'swiss' } },
+    data: {
+      'plan.yaml': [
+        'apiVersion: plan.swiss/v1',
+        `release: {name: ${name}, namespace: ${namespace}}`,
+        'source: {catalog: e2e, catalogName: e2e, ref: main, model: none, version: "1", variant: default}',
+        'chart: {name: e2e-model, version: 0.1.0}',
+        'engine: vllm',
+        'profile: default',
+        'hash: e2e0000000000000',
+        '',
+      ].join('\n'),
+      'status.yaml': [
+        'phase: applied',
+        'action: install',
+        'revision: 1',
+        `startedAt: "${now}"`,
+        `updatedAt: "${now}"`,
+        '',
+      ].join('\n'),
+    },
+  })
+}
+
+/** Names of the release's pods, asked of the API server itself; finished ones left out. */
+export async function podsOf(kube: Kube, namespace: string, name: string): Promise<string[]> {
+  const pods = await kube.list(podsPath(namespace), instance(name))
+  return pods
+    .filter((p) => !['Succeeded', 'Failed'].includes(String(p.status?.phase)))
+    .map((p) => p.metadata.name)
+}
+
+/** A bare watch beside the gateway's: when did the last pod of the release leave? */
+export async function watchPods(
+  kube: Kube,
+  namespace: string,
+  name: string,
+): Promise<{ lastDeletedAt: () => number; stop: () => void }> {
+  let lastDeletedAt = 0
+  const { stop } = await kube.watch(podsPath(namespace), instance(name), (event) => {
+    if (event.type === 'DELETED') lastDeletedAt = performance.now()
+  })
+  return { lastDeletedAt: () => lastDeletedAt, stop }
+}
+
+const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`
+const instance = (name: string): string => `app.kubernetes.io/instance=${name}`
