@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { AuditLog } from '../services/audit/run.ts'
 import type { Connection } from '../services/cluster/connectionTypes.ts'
 import type { HelmAvailable } from '../services/helm/runner.ts'
+import type { Logger } from '../services/runtime/logger.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { crashAt } from './crashAt.ts'
 import { CommandError, endingSignal, listenProblem, stopWithin } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import { makeHelm } from './helm.ts'
@@ -34,6 +37,7 @@ export async function startServing(config: Config, env: NodeJS.ProcessEnv): Prom
     import('./gateway.ts'),
     import('../services/audit/sqliteAudit.ts'),
   ])
+  const checkpoint = crashAt(env)
   try {
     return await startGateway({
       config: {
@@ -45,8 +49,9 @@ export async function startServing(config: Config, env: NodeJS.ProcessEnv): Prom
       connection,
       clock: systemClock,
       logger,
-      audit: sqliteAudit({ path: auditDb, clock: systemClock, logger }),
+      audit,
       helm,
+      ...(checkpoint ? { checkpoint } : {}),
     })
   } catch (error) {
     const problem = listenProblem(error, config.host, config.port)
@@ -85,6 +90,23 @@ async function connect({ kubeconfig, context }: Config, environment: NodeJS.Proc
   }
 }
 
+/** Never fails: a store that is away is a warning of the gateway's, not a reason to stay down. */
+async function openAudit(
+  config: Config,
+  connection: Connection,
+  env: NodeJS.ProcessEnv,
+  logger: Logger,
+): Promise<AuditLog> {
+  if (config.auditUrl !== undefined) {
+    const { postgresAudit } = await import('../services/audit/postgresAudit.ts')
+    return postgresAudit({ url: config.auditUrl, clock: systemClock, logger })
+  }
+  const path = config.auditDb ?? usualAuditDb(connection, env)
+  makeFolder(dirname(path))
+  const { sqliteAudit } = await import('../services/audit/sqliteAudit.ts')
+  return sqliteAudit({ path, clock: systemClock, logger })
+}
+
 /** One file per cluster: the runs of one must not be looked for in another. */
 function usualAuditDb({ server }: Connection, env: NodeJS.ProcessEnv): string {
   const state = env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
@@ -92,7 +114,7 @@ function usualAuditDb({ server }: Connection, env: NodeJS.ProcessEnv): string {
   return join(state, 'swiss-gateway', `audit-${cluster}.db`)
 }
 
-/** Best effort: a store that cannot be opened is a warning of the gateway's, not a reason to stay down. */
+/** Best effort. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
