@@ -4,6 +4,7 @@ import { createClient } from './client.ts'
 import { systemClock } from './clock.ts'
 import { startControllers } from './controllers/controllers.ts'
 import { startKubelet } from './kubelet/kubelet.ts'
+import { startOperatorProcess } from './operator/child.ts'
 import { seedSamples } from './samples/samples.ts'
 import { writeSandboxFiles } from './sandboxFiles.ts'
 
@@ -32,7 +33,8 @@ export interface Sandbox {
 const token = () => randomBytes(24).toString('base64url')
 
 /**
- * Starts the sandbox cluster: API server, sample objects, kubelet and controllers, and the files to reach it by.
+ * Starts the sandbox cluster: API server, sample objects, kubelet, controllers and the llm-operator (a process of its
+ * own, which is not waited for), and the files to reach it by.
  * Rejects with code EADDRINUSE for a busy port, and with one sentence for a folder that cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -87,6 +89,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       onError,
     })
     stops.push(() => controllers.stop())
+    // Like any operator it knows the cluster by a kubeconfig only.
+    const operator = startOperatorProcess(files.kubeconfig, onError)
+    stops.push(() => operator.stop())
     await unlessAborted(Promise.all([kubelet.synced, controllers.synced]), options.signal)
     const { kubeconfig, helm, dir } = files
     return { url, kubeconfig, helm, dir, stop }

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeObject } from '../api/types.ts'
+import { isConflict } from '../apiError.ts'
+import { controllerOf, controllerReference } from '../controllers/owners.ts'
+import { CONTROLLER_REVISION } from '../resourceTypes.ts'
+import type { Context } from './context.ts'
+import { Stale } from './errors.ts'
+import {
+  appliedSpec,
+  type HistoryEntry,
+  type LlmService,
+  planAnnotations,
+  serviceLabel,
+  specHash,
+  specOf,
+} from './llmService.ts'
+
+/** How many revisions are kept, as many as helm keeps. */
+export const keptRevisions = 10
+
+interface Snapshot {
+  spec?: { suspend?: boolean }
+  annotations?: Record<string, string>
+}
+
+/**
+ * Keeps spec and annotations of a revision as a ControllerRevision, which goes with the LLMService. Answers with
+ * its name. Throws Stale after taking away one that an earlier LLMService of this name has left.
+ */
+export async function keepSnapshot(
+  { client }: Context,
+  service: LlmService,
+  revision: number,
+): Promise<string> {
+  const { namespace = '', name } = service.metadata
+  const snapshot: KubeObject = {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: `${name}-v${revision}-${specHash(service).slice(0, 10)}`,
+      namespace,
+      labels: { [serviceLabel]: name },
+      ownerReferences: [{ ...controllerReference(service) }],
+    },
+    revision,
+    data: { spec: specOf(service), annotations: planAnnotations(service) },
+  }
+  try {
+    await client.create(CONTROLLER_REVISION, snapshot, namespace)
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const present = await client.get(CONTROLLER_REVISION, namespace, snapshot.metadata.name)
+    if (!present || controllerOf(present)?.uid !== service.metadata.uid) {
+      if (present) await remove(client, present)
+      throw new Stale(`ControllerRevision ${snapshot.metadata.name}`)
+    }
+  }
+  return snapshot.metadata.name
+}
+
+/** True when the newest revision is of the spec as it stands now. */
+export async function isNewestSpec({ client }: Context, service: LlmService): Promise<boolean> {
+  const newest = service.status?.history?.[0]
+  if (!newest) return false
+  const { namespace = '' } = service.metadata
+  const snapshot = await client.get(CONTROLLER_REVISION, namespace, newest.controllerRevision)
+  const spec = (snapshot?.data as Snapshot | undefined)?.spec
+  if (!spec) return false
+  const { suspend: _suspend, ...rest } = spec
+  return isDeepStrictEqual(rest, appliedSpec(service))
+}
+
+/** Deletes the ControllerRevisions of an LLMService, but for those that `kept` names. */
+export async function dropSnapshots(
+  { client }: Context,
+  { metadata: { namespace = '', name } }: LlmService,
+  kept: HistoryEntry[] = [],
+): Promise<void> {
+  const { items } = await client.list(CONTROLLER_REVISION, {
+    namespace,
+    labelSelector: `${serviceLabel}=${name}`,
+  })
+  for (const snapshot of items) {
+    if (!kept.some((entry) => entry.controllerRevision === snapshot.metadata.name)) {
+      await remove(client, snapshot)
+    }
+  }
+}
+
+function remove(client: Context['client'], { metadata: { namespace = '', name, uid } }: KubeObject) {
+  return client.delete(CONTROLLER_REVISION, namespace, name, uid ? { uid } : {})
+}
