@@ -36,6 +36,8 @@ export class LeaderElector {
   #held: HeldLease | null = null
   #leader: string | null = null
   #lastError: string | null = null
+  #firstSeen: { holder: string; at: number } | null = null
+  #anotherGateway: string | null = null
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options
@@ -52,6 +54,14 @@ export class LeaderElector {
   /** Identity of the holder as last seen; null when nobody was seen. */
   get leader(): string | null {
     return this.#leader
+  }
+
+  /**
+   * Identity of the last other gateway that was seen alive, which it stays; null when none was. A Lease that
+   * nobody renews is no sign of life: an earlier life of this gateway may have left it.
+   */
+  get anotherGateway(): string | null {
+    return this.#anotherGateway
   }
 
   /** Why the Lease cannot be taken or read; null when it can. For the health page. */
@@ -108,6 +118,7 @@ export class LeaderElector {
       this.#lastError = null
       this.#trouble.report('', null)
       if (result.acquired) this.#held = result.lease
+      if (!result.acquired) this.#noteHolder(result.holder)
       this.#see(result.acquired ? identity : result.holder)
       return result.acquired ? result.lease : null
     } catch (error) {
@@ -116,6 +127,17 @@ export class LeaderElector {
       this.#trouble.report('', known)
       return null
     }
+  }
+
+  /** Alive is who has taken it before our eyes, and who still holds it when a dead one would have lost it. */
+  #noteHolder(holder: string): void {
+    const now = this.#options.clock.now()
+    const durationMs = this.#durationSeconds * 1000
+    const before = this.#firstSeen
+    if (before?.holder !== holder) this.#firstSeen = { holder, at: now }
+    const tookIt = before !== null && before.holder !== holder
+    const keepsIt = before?.holder === holder && now - before.at > durationMs
+    if (tookIt || keepsIt || this.#leader === this.#options.identity) this.#anotherGateway = holder
   }
 
   #see(leader: string | null): void {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../runtime/clock.ts'
 import { classifyStatusObject, KubeError } from './errors.ts'
 import type { KubeObject } from './kinds.ts'
@@ -26,6 +27,9 @@ export interface WatchHandlers {
   onOddLine?(what: string): void
 }
 
+/** A flood of events must not keep everything else from running. */
+const LINES_PER_TURN = 500
+
 /**
  * Reads a watch to its end. Resolves once; never rejects. After it has resolved no handler is called.
  *
@@ -39,6 +43,7 @@ export async function readWatch(
   const { clock, idleLimitMs, signal } = options
   let lastByteAt = clock.now()
   let silent = false
+  let sinceTurn = 0
   // Re-armed when it fires, not at each chunk: a flood must not pay for a timer per chunk.
   let stopTimer = (): void => {}
   const arm = (ms: number): void => {
@@ -54,12 +59,18 @@ export async function readWatch(
   try {
     for await (const chunk of answer.body) {
       lastByteAt = clock.now()
-      for (const line of lines.push(chunk as Buffer)) {
+      const complete = lines.push(chunk as Buffer)
+      for (const line of complete) {
         // What is still in the buffer after an end must not be applied.
         if (silent || signal?.aborted) break
         const error = handleLine(line, handlers)
         if (error) return { how: 'failed', error }
       }
+      // Chunks that wait in the buffer are read without a turn of the event loop in between.
+      sinceTurn += complete.length
+      if (sinceTurn < LINES_PER_TURN) continue
+      sinceTurn = 0
+      await nextTurn()
     }
     if (lines.rest() !== '') handlers.onOddLine?.('a line that was cut off')
     return { how: signal?.aborted ? 'stopped' : 'closed' }
@@ -67,8 +78,8 @@ export async function readWatch(
     if (signal?.aborted) return { how: 'stopped' }
     return silent ? { how: 'silent' } : { how: 'failed', error: asKubeError(error) }
   } finally {
+    // However the loop was left, it has closed the body, and with it the connection.
     stopTimer()
-    answer.abort(new KubeError('Unavailable', 'the watch is over'))
     answer.done()
   }
 }

@@ -181,6 +181,13 @@ describe('which cluster', () => {
     const connection = load({ environment: { KUBECONFIG: list } })
     expect(connection).toMatchObject({ contextName: 'other', kubeconfigPath: list })
     expect((await connection.headers()).Authorization).toBe('Bearer first')
+    // A user is taken from one file as a whole.
+    const third = kubeconfig({ user: { token: undefined, tokenFile: 'token' } })
+    writeFileSync(join(third, '..', 'token'), 'from-file')
+    expect(await headersOf({ environment: { KUBECONFIG: `${first}:${second}:${third}` } })).toBe(
+      'Bearer first',
+    )
+    expect(await headersOf({ environment: { KUBECONFIG: `${third}:${second}` } })).toBe('Bearer from-file')
   })
 
   test.each([

@@ -4,7 +4,7 @@ import type { HeldLease, LeaseObject } from '../../../services/cluster/heldLease
 import { type Acquired, LeaseLocks } from '../../../services/cluster/leases.ts'
 import { microTime } from '../../../services/cluster/leaseTime.ts'
 import { startSandbox } from './support/sandbox.ts'
-import { until } from './support/until.ts'
+import { turn, until } from './support/until.ts'
 
 const lock = { namespace: 'team-a', name: 'swiss-lock-chat', durationSeconds: 30 }
 const ref = { namespace: lock.namespace, name: lock.name }
@@ -223,17 +223,33 @@ describe('holding', () => {
   })
 
   test('a renewal that gets no answer does not outlive the deadline', async () => {
-    const { gateway, server, clock, settle } = await start()
+    const { gateway, server, clock } = await start()
     const lease = held(await gateway('gateway-a').take())
     const hang = new Promise<void>(() => {})
     server.fault({ verb: 'update', kind: 'Lease', first: () => hang })
     const quick = async () => {
-      for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
+      for (let turns = 0; turns < 10; turns++) await turn()
     }
     await clock.advance(24_000, quick)
     expect(lease.lost.aborted).toBe(true)
     expect(clock.pending).toBe(0)
-    expect(settle).toBeDefined()
+  })
+
+  test('a renewal that hangs is given up in time for another one', async () => {
+    const { gateway, server, clock } = await start()
+    const a = gateway('gateway-a')
+    const lease = held(await a.take())
+    server.fault({ verb: 'update', kind: 'Lease', times: 1, first: () => new Promise<void>(() => {}) })
+    const quick = async () => {
+      for (let turns = 0; turns < 30; turns++) await turn()
+    }
+    await clock.advance(20_000, quick)
+    await clock.advance(60_000, async () => {
+      await until('the renewal', () => a.client.inFlight === 0)
+      await quick()
+    })
+    expect(lease.lost.aborted).toBe(false)
+    await lease.release()
   })
 
   test('another holder, or a Lease that is gone or made again, is a loss at the next renewal', async () => {
@@ -304,6 +320,13 @@ describe('giving back', () => {
     server.store.remove({ kind: 'Lease', ...ref })
     await third.release()
     expect(stored()).toBeUndefined()
+    const fourth = held(await a.take())
+    server.store.replace({
+      ...server.store.get({ kind: 'Lease', ...ref }),
+      metadata: { ...ref, uid: 'other' },
+    } as never)
+    await fourth.release()
+    expect(stored()?.spec?.holderIdentity).toBe('gateway-a')
   })
 
   test('B077 a Lease that nobody holds is removed as it stands; a held one is not', async () => {
@@ -339,6 +362,8 @@ describe('giving back', () => {
     const a = gateway('gateway-a')
     const lease = held(await a.take())
     a.client.kill()
+    expect(clock.pending).toBe(0)
+    await clock.advance(5_000, settle)
     await lease.release()
     expect(stored()?.spec?.holderIdentity).toBe('gateway-a')
     expect(lease.lost.aborted).toBe(false)
