@@ -7,6 +7,7 @@ import type {
 import { builder } from './builder.ts'
 import { CanaryRelationship } from './canary.ts'
 import { Deletion } from './deletion.ts'
+import { LastOperation } from './lastOperation.ts'
 import { Node } from './node.ts'
 import { Permission } from './permission.ts'
 import { Backend, DeploymentPhase } from './phase.ts'
@@ -90,6 +91,11 @@ Deployment.implement({
       type: 'DateTime',
       nullable: true,
       description: "`updatedAt` of the plan's status.yaml; an LLMService's newest condition or history time.",
+    }),
+    lastOperation: t.expose('lastOperation', {
+      type: LastOperation,
+      nullable: true,
+      description: 'What was done to it last, as the cluster says; null where that does not tell.',
     }),
     viewerCan: t.field({
       type: [Permission],

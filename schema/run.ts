@@ -23,7 +23,7 @@ export const RunAction = builder.enumType('RunAction', {
   } satisfies Record<ActionName, { description: string }>,
 })
 
-const RunOutcome = builder.enumType('RunOutcome', {
+export const RunOutcome = builder.enumType('RunOutcome', {
   description: 'What has become of a run.',
   values: {
     STARTED: { description: 'It is not over.' },

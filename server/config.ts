@@ -34,6 +34,13 @@ const origin = z.string().refine((text) => {
   return url !== null && ['http:', 'https:'].includes(url.protocol) && url.origin === text.toLowerCase()
 }, 'must be an origin such as https://console.example.com')
 
+const databaseUrl = z
+  .string()
+  .refine(isDatabaseUrl, 'must be the URL of a PostgreSQL database, such as postgres://user@host:5432/swiss')
+
+/** What may hold a password is never repeated. */
+const SECRET_FLAGS = ['audit-url']
+
 /** Everything the command can be told. The messages go behind the name of the flag or the variable. */
 const Config = z
   .object({
@@ -61,6 +68,7 @@ const Config = z
       .default([]),
     'allowed-origin': z.array(origin).default([]),
     'audit-db': z.string().optional(),
+    'audit-url': databaseUrl.optional(),
     'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).optional(),
     'no-gateway': yesOrNo.default(false),
     releases: wholeNumber(100_000).default(0),
@@ -72,7 +80,7 @@ const Config = z
     context: raw.context,
     /** Empty: all of them. */
     namespaces: raw.namespace,
-    /** Absent: the pod's, or swiss-system outside a cluster. */
+    /** Absent: the pod's, outside a cluster that of the context, else `default`. */
     gatewayNamespace: raw['gateway-namespace'],
     clusterName: raw['cluster-name'],
     helmBin: raw['helm-bin'],
@@ -82,6 +90,8 @@ const Config = z
     allowedHosts: raw['allowed-host'],
     allowedOrigins: raw['allowed-origin'],
     auditDb: raw['audit-db'],
+    /** Wins over `auditDb`. May hold a password: never printed. */
+    auditUrl: raw['audit-url'],
     logLevel: raw['log-level'] ?? (raw.command === 'sandbox' ? ('warn' as const) : ('info' as const)),
     /** The sandbox cluster alone. */
     noGateway: raw['no-gateway'],
@@ -115,5 +125,19 @@ function sentence(issue: z.core.$ZodIssue | undefined, given: ReadonlyMap<string
   const { origin = `--${String(flag)}`, value } = given.get(String(flag)) ?? {}
   const one = Array.isArray(value) ? value[Number(index)] : value
   const message = issue?.code === 'invalid_union' ? 'must be true or false' : issue?.message
+  if (SECRET_FLAGS.includes(String(flag)))
+    return `${origin} ${message}; a / or @ in a password is written %2F or %40.`
   return `${origin} ${message}, not ${JSON.stringify(one)}.`
+}
+
+/** What the driver can take apart, too. */
+function isDatabaseUrl(text: string): boolean {
+  if (/\s/.test(text) || !URL.canParse(text)) return false
+  const { protocol, username, password, pathname } = new URL(text)
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part)
+  } catch {
+    return false
+  }
+  return ['postgres:', 'postgresql:'].includes(protocol)
 }

@@ -136,6 +136,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     graphiql: true,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
+  }).catch(async (error: unknown) => {
+    // A busy port: nothing runs yet but what asks for the versions.
+    stopping.abort()
+    await audit.close()
+    await connection.close()
+    throw error
   })
   const tearDown = start(services, options.tickers ?? true)
 
@@ -168,8 +174,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       stopping.abort()
       http.kill()
       tearDown.now()
-      void helm.killAll()
-      void connection.close()
+      // A crash waits for nothing.
+      helm.killAll().catch(() => undefined)
+      connection.close().catch(() => undefined)
     },
   }
 }

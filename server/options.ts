@@ -132,6 +132,15 @@ export const OPTIONS: readonly Option[] = [
     fallback: 'one per cluster in ~/.local/state/swiss-gateway',
   },
   {
+    flag: 'audit-url',
+    takes: 'URL',
+    env: ['SWISS_AUDIT_URL'],
+    commands: SERVE,
+    group: 'Gateway',
+    help: 'PostgreSQL database of the runs, one for all gateways, such as postgres://user@host/swiss; wins over --audit-db',
+    fallback: 'none; a password is better given in SWISS_AUDIT_URL or PGPASSWORD',
+  },
+  {
     flag: 'log-level',
     takes: 'LEVEL',
     env: ['SWISS_LOG_LEVEL'],

@@ -1,8 +1,14 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { CommandError, endingSignal, stopWithin } from './ending.ts'
+import type { Gateway } from './gateway.ts'
 import { type SandboxPlace, type SandboxProcess, startSandboxProcess } from './sandboxProcess.ts'
 import { startServing } from './serve.ts'
+
+/** How long the welcome waits for the caches; a cluster that is slower is still worth telling about. */
+const FILL_MS = 15_000
 
 /** `swiss-gateway sandbox`: a cluster of its own, and unless told otherwise a gateway on it. */
 export async function sandbox(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
@@ -25,12 +31,19 @@ export async function sandbox(config: Config, env: NodeJS.ProcessEnv): Promise<v
       },
       own,
     )
+    await filled(gateway)
     process.stdout.write(welcomeText(gateway.url, place))
     await untilTheEnd(cluster, () => gateway.stop())
   } catch (error) {
     await stopWithin(() => cluster.stop())
     throw error
   }
+}
+
+/** Whoever copies the first command at once should get an answer to it, not that the caches are still filling. */
+async function filled(gateway: Gateway): Promise<void> {
+  const until = systemClock.now() + FILL_MS
+  while (!gateway.ready && systemClock.now() < until) await setTimeout(20)
 }
 
 /** Waits for a signal, or for the cluster to die; stops the gateway first, then the cluster. */

@@ -28,14 +28,14 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<voi
 export async function startServing(config: Config, env: NodeJS.ProcessEnv): Promise<Gateway> {
   const logger = makeLogger(config.logLevel)
   const connection = await connect(config, env)
-  const helm = makeHelm(connection, config.helmBin, env, logger)
+  // helm and its plugins have no business in the audit log.
+  const { SWISS_AUDIT_URL: _url, PGPASSWORD: _password, ...helmEnv } = env
+  const helm = makeHelm(connection, config.helmBin, helmEnv, logger)
   process.stdout.write(clusterText(config, connection, await helm.available()))
 
-  const auditDb = config.auditDb ?? usualAuditDb(connection, env)
-  makeFolder(dirname(auditDb))
-  const [{ startGateway }, { sqliteAudit }] = await Promise.all([
+  const [{ startGateway }, audit] = await Promise.all([
     import('./gateway.ts'),
-    import('../services/audit/sqliteAudit.ts'),
+    openAudit(config, connection, env, logger),
   ])
   const checkpoint = crashAt(env)
   try {

@@ -4,13 +4,22 @@ import type { Run, RunEnd } from './run.ts'
 /** Bytes of an error, an output or a note that are kept. */
 const MAX_TEXT = 16 * 1024
 
-/** SQLite's texts end at a NUL. */
-const bounded = (text: string | null): string | null =>
-  text === null ? null : boundText(text.replaceAll('\0', '\ufffd'), MAX_TEXT)
+/** Bytes of an actor's name that are kept: it is indexed, and an entry of an index is bounded. */
+const MAX_NAME = 1024
+
+/** SQLite's texts end at a NUL, and PostgreSQL takes none. */
+const bounded = (text: string | null, bytes = MAX_TEXT): string | null =>
+  text === null ? null : boundText(text.replaceAll('\0', '\ufffd'), bytes)
 
 /** A run as it is kept: its texts bounded. */
 export function boundRun(run: Run): Run {
-  return { ...run, note: bounded(run.note), error: bounded(run.error), output: bounded(run.output) }
+  return {
+    ...run,
+    actor: bounded(run.actor, MAX_NAME),
+    note: bounded(run.note),
+    error: bounded(run.error),
+    output: bounded(run.output),
+  }
 }
 
 /**

@@ -3,11 +3,12 @@ import { decodeRunCursor, encodeRunCursor, newestFirst, placeOf } from './cursor
 import { matchesRun } from './matchesRun.ts'
 import type { AuditLog, Run } from './run.ts'
 
-/** An audit log that lives as long as this object: for a sandbox without a file, and for tests. */
+/** An audit log that lives as long as this object, shared by whoever is given it: for tests. */
 export function memoryAudit(): AuditLog {
   const runs = new Map<string, Run>()
   const sorted = () => [...runs.values()].sort((one, other) => newestFirst(placeOf(one), placeOf(other)))
   return {
+    shared: true,
     start(run) {
       if (!runs.has(run.id)) runs.set(run.id, boundRun(run))
     },

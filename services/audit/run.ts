@@ -69,6 +69,8 @@ export interface RunPage {
  * memory and written when the store is back, and `warning()` says so meanwhile.
  */
 export interface AuditLog {
+  /** True when the gateways of a cluster can all write to it: what another has recorded is seen here too. */
+  readonly shared: boolean
   /** Opens a run, or finds it open already (by id): one STARTED row. */
   start(run: Run): void
   /** Closes the run of that id, exactly once: a run that is closed stays as it is. Makes the row if `run` was lost. */

@@ -1,8 +1,8 @@
-import { type Kysely, type Migration, type MigrationProvider, sql } from 'kysely'
+import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import type { Backend } from '../deployments/row.ts'
 import type { Run, RunAction, RunOutcome } from './run.ts'
 
-/** The table of runs. SQLite has no booleans: `changed` is 0 or 1. */
+/** The table of runs. SQLite has no booleans: `changed` is 0 or 1. Numbers are whole and safe. */
 export interface RunsTable {
   id: string
   namespace: string
@@ -30,12 +30,12 @@ export interface AuditSchema {
 
 // Kysely takes no lock for SQLite, so two gateways may run a migration at the same moment: each step has to
 // be one that can be done twice.
-const first: Migration = {
+const first = (idType: IdType): Migration => ({
   async up(db: Kysely<unknown>) {
     await db.schema
       .createTable('runs')
       .ifNotExists()
-      .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('id', idType, (column) => column.primaryKey().notNull())
       .addColumn('namespace', 'text', (column) => column.notNull())
       .addColumn('name', 'text', (column) => column.notNull())
       .addColumn('backend', 'text', (column) => column.notNull())
@@ -45,12 +45,12 @@ const first: Migration = {
       .addColumn('note', 'text')
       .addColumn('object_uid', 'text')
       .addColumn('plan_hash', 'text')
-      .addColumn('revision', 'integer')
+      .addColumn('revision', 'bigint')
       .addColumn('changed', 'integer', (column) => column.notNull())
       .addColumn('error', 'text')
       .addColumn('output', 'text')
       .addColumn('started_at', 'text', (column) => column.notNull())
-      .addColumn('started_ms', 'integer', (column) => column.notNull())
+      .addColumn('started_ms', 'bigint', (column) => column.notNull())
       .addColumn('ended_at', 'text')
       .execute()
     for (const [name, columns] of INDEXES) {
@@ -63,7 +63,7 @@ const first: Migration = {
       db,
     )
   },
-}
+})
 
 const INDEXES = [
   ['runs_by_release', 'namespace, name'],
@@ -72,9 +72,11 @@ const INDEXES = [
   ['runs_by_outcome', 'outcome'],
 ] as const
 
-export const migrations: MigrationProvider = {
-  getMigrations: async () => ({ '001-runs': first }),
-}
+/** Ids sort byte by byte, whatever the language of the database: cursors depend on it. */
+type IdType = 'text' | RawBuilder<unknown>
+
+export const sqliteMigrations: Record<string, Migration> = { '001-runs': first('text') }
+export const postgresMigrations: Record<string, Migration> = { '001-runs': first(sql`text collate "C"`) }
 
 export function toRow(run: Run): RunsTable {
   return {

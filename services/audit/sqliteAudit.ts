@@ -1,11 +1,10 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { boundRun, closedRun } from './close.ts'
-import { newestFirst, placeOf } from './cursor.ts'
-import { emptyPage } from './memoryAudit.ts'
-import type { AuditLog, Run, RunEnd, RunPage } from './run.ts'
-import { type AuditEntry, SqliteStore } from './sqliteStore.ts'
-import { isBusy, isEntryAtFault, troubleOf } from './storeTrouble.ts'
+import type { AuditStore } from './auditStore.ts'
+import type { AuditLog } from './run.ts'
+import { SqliteStore } from './sqliteStore.ts'
+import { sqliteFailures } from './sqliteTrouble.ts'
+import { StoredAudit } from './storedAudit.ts'
 
 export interface SqliteAuditOptions {
   /** The file; its folder has to exist. */
@@ -13,235 +12,25 @@ export interface SqliteAuditOptions {
   clock: Clock
   logger: Logger
   /** How the file is opened; a test puts failures in between. */
-  openStore?: (path: string) => Promise<SqliteStore>
+  openStore?: (path: string) => Promise<AuditStore>
 }
 
-/** Milliseconds until what could not be written is tried again; sooner when another process holds the file. */
-const RETRY_MS = 5000
-const BUSY_RETRY_MS = 250
-/** Waiting this often for another process is trouble. */
-const BUSY_LIMIT = 20
-/** Tries to write what waits when the log is closed; each waits `BUSY_MS` for another process. */
-const CLOSE_TRIES = 20
-/** Entries kept in memory while the store is away: the oldest go first. */
-const MAX_WAITING = 10_000
-const BATCH = 200
-
-/** The audit log in a SQLite file, which several gateways of one machine may share. */
-export function sqliteAudit(options: SqliteAuditOptions): AuditLog {
-  return new SqliteAudit(options)
-}
-
-class SqliteAudit implements AuditLog {
-  readonly #options: SqliteAuditOptions
-  #store: SqliteStore | null = null
-  #opening: Promise<SqliteStore> | null = null
-  #waiting: AuditEntry[] = []
-  /** What is being written right now. */
-  #batch: AuditEntry[] = []
-  #lost = 0
-  #trouble: string | null = null
-  #busy = 0
-  #pumping: Promise<void> | null = null
-  #cancelRetry: (() => void) | null = null
-  #closed = false
-
-  constructor(options: SqliteAuditOptions) {
-    this.#options = options
-    this.#kick()
-  }
-
-  start(run: Run): void {
-    this.#say({ kind: 'start', run: boundRun(run) })
-  }
-
-  finish(run: Run, end: RunEnd): void {
-    this.#say({ kind: 'finish', run: boundRun(run), end })
-  }
-
-  async open(): Promise<Run[]> {
-    const stored = await this.#read((store) => store.open(), [])
-    const open = new Map(stored.map((run) => [run.id, run]))
-    for (const run of this.#pending(open).values()) open.set(run.id, run)
-    return [...open.values()]
-      .filter((run) => run.outcome === 'STARTED')
-      .sort((one, other) => newestFirst(placeOf(other), placeOf(one)))
-  }
-
-  async get(id: string): Promise<Run | null> {
-    const stored = await this.#read((store) => store.get(id), null)
-    return this.#pending(new Map(stored ? [[id, stored]] : [])).get(id) ?? stored
-  }
-
-  async page(args: Parameters<AuditLog['page']>[0]): Promise<RunPage> {
-    return this.#read((store) => store.page(args), emptyPage(false))
-  }
-
-  warning(): string | null {
-    const parts: string[] = []
-    const waiting = this.#waiting.length + this.#batch.length
-    if (this.#trouble !== null) {
-      parts.push(`the audit log cannot be used (${this.#trouble})`)
-      if (waiting > 0) parts.push(`${waiting} entries wait in memory`)
-    }
-    if (this.#lost > 0) parts.push(`${this.#lost} entries of the audit log are lost`)
-    return parts.length > 0 ? parts.join('; ') : null
-  }
-
-  async flush(): Promise<void> {
-    do {
-      this.#pumping ??= this.#pump().finally(() => {
-        this.#pumping = null
-      })
-      await this.#pumping
-      // What was said while the last batch ended is still waiting; after a failure the timer has its turn.
-    } while (this.#waiting.length > 0 && this.#cancelRetry === null && !this.#closed)
-  }
-
-  async close(): Promise<void> {
-    for (let tries = 0; tries < CLOSE_TRIES; tries++) {
-      await this.flush()
-      // Only another process's write is worth waiting for.
-      if (this.#waiting.length === 0 || this.#busy === 0) break
-    }
-    this.#closed = true
-    this.#cancelRetry?.()
-    await this.#dropStore()
-  }
-
-  /** Writes what waits, with nobody waiting for it. */
-  #kick(): void {
-    this.flush().catch((error: unknown) => {
-      this.#options.logger.error({ error: String(error) }, 'the audit log has failed unexpectedly')
-    })
-  }
-
-  #say(entry: AuditEntry): void {
-    if (this.#closed) return
-    this.#waiting.push(entry)
-    if (this.#waiting.length > MAX_WAITING) {
-      this.#waiting.shift()
-      this.#lost++
-    }
-    // While the store is away the timer looks after it, and whoever reads.
-    if (this.#cancelRetry === null) this.#kick()
-  }
-
-  /** Writes what waits, batch by batch, until all is written or the store fails. Never rejects. */
-  async #pump(): Promise<void> {
-    if (this.#closed) return
-    this.#cancelRetry?.()
-    this.#cancelRetry = null
-    try {
-      const store = await this.#openStore()
-      while (this.#waiting.length > 0) await this.#writeBatch(store)
-      if (this.#trouble !== null) this.#options.logger.info({}, 'the audit log is back')
-      this.#trouble = null
-      this.#busy = 0
-    } catch (error) {
-      await this.#failed(error)
-    }
-  }
-
-  async #writeBatch(store: SqliteStore): Promise<void> {
-    this.#batch = this.#waiting.splice(0, BATCH)
-    try {
-      await store.write(this.#batch)
-      this.#batch = []
-    } catch (error) {
-      const batch = this.#batch
-      this.#batch = []
-      if (!isEntryAtFault(error)) {
-        this.#waiting.unshift(...batch)
-        throw error
-      }
-      await this.#writeSingly(store, batch)
-    }
-  }
-
-  /** One entry that SQLite does not take must not hold up all others for ever. */
-  async #writeSingly(store: SqliteStore, entries: readonly AuditEntry[]): Promise<void> {
-    for (const [index, entry] of entries.entries()) {
-      try {
-        await store.write([entry])
-      } catch (error) {
-        if (!isEntryAtFault(error)) {
-          this.#waiting.unshift(...entries.slice(index))
-          throw error
-        }
-        this.#lost++
-        const about = { run: entry.run.id, reason: troubleOf(error) }
-        this.#options.logger.error(about, 'a run could not be recorded')
-      }
-    }
-  }
-
-  async #openStore(): Promise<SqliteStore> {
-    if (this.#store && !(await this.#store.isCurrent())) {
-      this.#options.logger.warn({}, 'the file of the audit log has been taken away or replaced')
-      await this.#dropStore()
-    }
-    if (this.#store) return this.#store
-    const { openStore = SqliteStore.open, path } = this.#options
-    this.#opening ??= openStore(path).finally(() => {
-      this.#opening = null
-    })
-    this.#store = await this.#opening
-    return this.#store
-  }
-
-  async #failed(error: unknown): Promise<void> {
-    const { clock, logger, path } = this.#options
-    const busy = isBusy(error)
-    if (busy) this.#busy++
-    if (!busy || this.#busy >= BUSY_LIMIT) {
-      const trouble = troubleOf(error)
-      const news = trouble !== this.#trouble
-      this.#trouble = trouble
-      if (news) logger.warn({ path, error: String(error) }, 'the audit log cannot be used')
-    }
-    // A connection on which something has failed is not trusted with the next try.
-    await this.#dropStore()
-    this.#cancelRetry = clock.setTimer(busy ? BUSY_RETRY_MS : RETRY_MS, () => {
-      this.#cancelRetry = null
-      this.#kick()
-    })
-  }
-
-  async #dropStore(): Promise<void> {
-    const store = this.#store
-    this.#store = null
-    await store?.close().catch((error: unknown) => {
-      this.#options.logger.debug({ error: String(error) }, 'the audit log was not closed cleanly')
-    })
-  }
-
-  /** An answer of the store, once what waits has been written; `away` when it cannot be read. */
-  async #read<T>(query: (store: SqliteStore) => Promise<T>, away: T): Promise<T> {
-    await this.flush()
-    try {
-      // A store that cannot be written (full, read-only) may still be read.
-      return this.#closed ? away : await query(await this.#openStore())
-    } catch (error) {
-      if (!isBusy(error)) {
-        this.#trouble = troubleOf(error)
-        await this.#dropStore()
-      }
-      return away
-    }
-  }
-
-  /** The runs that unwritten entries are about, as they will be; `known` are the stored ones. */
-  #pending(known: ReadonlyMap<string, Run>): Map<string, Run> {
-    const runs = new Map<string, Run>()
-    for (const entry of [...this.#batch, ...this.#waiting]) {
-      const { id } = entry.run
-      const before = runs.get(id) ?? known.get(id) ?? null
-      if (entry.kind === 'start') runs.set(id, before ?? entry.run)
-      else if (before === null || before.outcome === 'STARTED') {
-        runs.set(id, closedRun(before, entry.run, entry.end))
-      }
-    }
-    return runs
-  }
+/**
+ * The audit log in a SQLite file. Several gateways of one machine may use one file, but whether the others do
+ * is not known here, so the log counts as this process's alone.
+ */
+export function sqliteAudit({
+  path,
+  clock,
+  logger,
+  openStore = SqliteStore.open,
+}: SqliteAuditOptions): AuditLog {
+  return new StoredAudit({
+    shared: false,
+    openStore: () => openStore(path),
+    failures: sqliteFailures,
+    about: { path },
+    clock,
+    logger,
+  })
 }

@@ -2,6 +2,7 @@ import { helmState } from '../helm/records.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { drift } from './drift.ts'
 import type { ReleaseInputs } from './inputs.ts'
+import { planOperation, uninstallOperation } from './lastOperation.ts'
 import { isHeld } from './lockFacts.ts'
 import { emptyDeletion, whoAsked } from './openUninstall.ts'
 import { planPhase, planProblem } from './phase.ts'
@@ -32,6 +33,7 @@ export function helmRow(inputs: ReleaseInputs, plan: PlanObject, now: number): R
     chart: plan.document.chart,
     source: plan.document.source,
     updatedAt: status?.updatedAt ?? null,
+    lastOperation: uninstalling ? uninstallOperation(mark ?? plan) : planOperation(plan),
     drift: drift({
       phase,
       stage,

@@ -23,7 +23,7 @@ export interface LLMServiceObject extends KubeObject {
       lastTransitionTime?: string
     }[]
     helm?: { revision?: number; status?: string }
-    history?: { revision?: number; appliedAt?: string; hash?: string }[]
+    history?: { revision?: number; appliedAt?: string; hash?: string; action?: string }[]
     deletion?: OperatorDeletion | null
   }
 }

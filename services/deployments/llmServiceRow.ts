@@ -2,6 +2,7 @@ import { relationship } from '../canary/relationship.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { drift } from './drift.ts'
 import type { ReleaseInputs } from './inputs.ts'
+import { serviceOperation, uninstallOperation } from './lastOperation.ts'
 import {
   isExternal,
   type LLMServiceObject,
@@ -17,10 +18,8 @@ import type { Deletion, PlanSource, Row } from './row.ts'
 export function llmServiceRow(inputs: ReleaseInputs, service: LLMServiceObject, now: number): Row {
   const { ref, plan, mark } = inputs
   const uninstall = openUninstall(plan, mark)
-  const phase =
-    uninstall?.marked.status?.run?.llmServiceUid === service.metadata.uid
-      ? 'UNINSTALLING'
-      : llmServicePhase(service)
+  const isOwn = uninstall?.marked.status?.run?.llmServiceUid === service.metadata.uid
+  const phase = isOwn ? 'UNINSTALLING' : llmServicePhase(service)
   const uninstalling = phase === 'UNINSTALLING'
   const deletion = uninstalling
     ? serviceDeletion(operatorDeletion(service), uninstall?.marked ?? null, inputs)
@@ -40,6 +39,7 @@ export function llmServiceRow(inputs: ReleaseInputs, service: LLMServiceObject, 
       : null,
     source: serviceSource(service, model),
     updatedAt: llmServiceUpdatedAt(service),
+    lastOperation: serviceOperation(service, phase, isOwn ? (uninstall?.marked ?? null) : null),
     drift: drift({
       phase,
       stage: deletion?.stage ?? null,
@@ -74,6 +74,7 @@ export function vanishedServiceRow(inputs: ReleaseInputs, marked: PlanObject, no
     chart: inputs.plan?.document.chart ?? null,
     source: inputs.plan?.document.source ?? null,
     updatedAt: marked.status?.updatedAt ?? null,
+    lastOperation: uninstallOperation(marked),
     drift: { kind: 'UNINSTALL_IN_PROGRESS', message: 'uninstall in progress: CLEANUP' },
     external: false,
     cleanupPending: false,

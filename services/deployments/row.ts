@@ -110,6 +110,15 @@ export interface Deletion {
   leftBehind: LeftBehind[]
 }
 
+/** What was done to a release last. */
+export interface LastOperation {
+  action: 'INSTALL' | 'APPLY' | 'ROLLBACK' | 'UNINSTALL' | 'AUTOSCALE'
+  outcome: 'STARTED' | 'SUCCEEDED' | 'FAILED'
+  error: string | null
+  at: string | null
+  actor: string | null
+}
+
 export interface Row {
   namespace: string
   name: string
@@ -124,6 +133,8 @@ export interface Row {
   chart: Chart | null
   source: PlanSource | null
   updatedAt: string | null
+  /** From status.yaml or the LLMService; null where they do not say. */
+  lastOperation: LastOperation | null
   drift: Drift | null
   external: boolean
   cleanupPending: boolean

@@ -1,16 +1,15 @@
-/** One of several processes that write one audit file at the same time: see `sqliteAudit.test.ts`. */
+/** One of several processes that write one audit log at the same time: see `processes.ts`. */
+
+import { systemClock } from '../../../server/clock.ts'
+import { postgresAudit } from '../../../services/audit/postgresAudit.ts'
 import { sqliteAudit } from '../../../services/audit/sqliteAudit.ts'
 import { quiet, run, succeeded } from './runs.ts'
 
-const [path = '', actor = ''] = process.argv.slice(2)
-const clock = {
-  now: () => Date.now(),
-  setTimer: (ms: number, fire: () => void) => {
-    const timer = setTimeout(fire, ms)
-    return () => clearTimeout(timer)
-  },
-}
-const log = sqliteAudit({ path, clock, logger: quiet })
+const [store = '', actor = ''] = process.argv.slice(2)
+const options = { clock: systemClock, logger: quiet }
+const log = store.startsWith('postgres:')
+  ? postgresAudit({ url: store, ...options })
+  : sqliteAudit({ path: store, ...options })
 for (let i = 0; i < 15; i++) {
   log.start(run(`shared-${i}`))
   log.finish(run(`shared-${i}`), succeeded({ output: actor }))

@@ -1,15 +1,14 @@
 /** What can happen to the file of an audit log. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import type { AuditLog } from '../../../services/audit/run.ts'
 import { sqliteAudit } from '../../../services/audit/sqliteAudit.ts'
 import { SqliteStore } from '../../../services/audit/sqliteStore.ts'
 import { FakeClock } from '../support/fakeClock.ts'
+import { expectExactlyOnce } from './processes.ts'
 import { failed, quiet, run, succeeded } from './runs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'swiss-audit-'))
@@ -199,7 +198,7 @@ test('an entry that SQLite does not take is dropped and does not hold up the oth
   const { log } = logAt(newPath())
   log.start(run('r1'))
   log.start(run('bad', { namespace: null as unknown as string }))
-  log.start(run('worse', { actor: true as unknown as string }))
+  log.start(run('worse', { planHash: true as unknown as string }))
   log.start(run('r2'))
   await log.flush()
   expect((await log.open()).map(({ id }) => id)).toEqual(['r1', 'r2'])
@@ -231,25 +230,5 @@ test('several processes open one new file at once, and exactly one of them close
   timeout: 60_000,
 }, async () => {
   const path = newPath()
-  const outputs = await Promise.all(['a', 'b'].map((actor) => auditProcess(path, actor)))
-  expect(outputs).toEqual(['null\n', 'null\n'])
-  const { log } = logAt(path)
-  const { edges } = await log.page({ first: 100 })
-  expect(edges).toHaveLength(15 + 2 * 5)
-  for (const { run } of edges) {
-    expect(run.outcome).toBe('SUCCEEDED')
-    if (run.id.startsWith('shared-')) expect(['a', 'b']).toContain(run.output)
-  }
+  await expectExactlyOnce(path, () => logAt(path).log)
 })
-
-function auditProcess(path: string, actor: string): Promise<string> {
-  const script = fileURLToPath(new URL('./auditProcess.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', script, path, actor], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  return new Promise((resolve) => child.once('close', () => resolve(output)))
-}

@@ -27,3 +27,23 @@ export async function listen(
   const result = await subscribe({ schema, document: parse(source), contextValue, variableValues })
   return result as AsyncGenerator<ExecutionResult> | ExecutionResult
 }
+
+export type Stream = AsyncGenerator<ExecutionResult>
+
+/** Begins a subscription that is not to be refused. */
+export async function begin(source: string, context: GatewayContext): Promise<Stream> {
+  const stream = await listen(source, context)
+  if (!(Symbol.asyncIterator in stream)) throw new Error(JSON.stringify(stream))
+  return stream
+}
+
+/** The next event of a stream with one field; null when it has completed. */
+export async function nextEvent(
+  stream: Stream,
+): Promise<(Record<string, unknown> & { cursor: string }) | null> {
+  const { done, value } = await stream.next()
+  if (done) return null
+  if (value.errors) throw new Error(JSON.stringify(value.errors))
+  const [event] = Object.values(JSON.parse(JSON.stringify(value.data)))
+  return event as Record<string, unknown> & { cursor: string }
+}

@@ -1,32 +1,16 @@
-import type { ExecutionResult } from 'graphql'
 import { expect, test } from 'vitest'
 import { decodeCursor } from '../../../subscriptions/cursor.ts'
-import { listen } from './ask.ts'
+import { begin, listen, nextEvent } from './ask.ts'
 import { FakeLister, fakeContext, NOW, row } from './fakes.ts'
 
 const FIELDS =
   'kind cursor at namespace name uid backend previousPhase phase cause reason goneBecause deployment { phase }'
 const document = (args = '') => `subscription { deploymentPhaseChanged${args} { ${FIELDS} } }`
 
-type Stream = AsyncGenerator<ExecutionResult>
-type Answer = Record<string, unknown> & { cursor: string }
-
-async function begin(args: string, context: ReturnType<typeof fakeContext>): Promise<Stream> {
-  const stream = await listen(document(args), context)
-  if (!(Symbol.asyncIterator in stream)) throw new Error(JSON.stringify(stream))
-  return stream
-}
-
-async function next(stream: Stream): Promise<Answer> {
-  const { value } = await stream.next()
-  expect(value.errors).toBeUndefined()
-  return { ...value.data.deploymentPhaseChanged }
-}
-
 test('a phase change is one event with all its fields', async () => {
   const lister = new FakeLister()
-  const stream = await begin('', fakeContext({ lister }))
-  const first = next(stream)
+  const stream = await begin(document(), fakeContext({ lister }))
+  const first = nextEvent(stream)
   lister.tell({ before: row(), after: row({ phase: 'UNINSTALLING', phaseReason: 'r' }), cause: 'MUTATION' })
   const event = await first
   expect(event).toEqual({
@@ -44,8 +28,8 @@ test('a phase change is one event with all its fields', async () => {
     goneBecause: null,
     deployment: { phase: 'UNINSTALLING' },
   })
-  expect(decodeCursor(event.cursor)).toEqual({ epoch: 'e1', position: 8 })
-  const second = next(stream)
+  expect(decodeCursor(event?.cursor ?? '')).toEqual({ epoch: 'e1', position: 8 })
+  const second = nextEvent(stream)
   lister.tell({ before: row({ phase: 'UNINSTALLING' }), gone: 'UNINSTALLED', cause: 'REAP_LOOP' })
   expect(await second).toMatchObject({
     previousPhase: 'UNINSTALLING',
@@ -60,9 +44,9 @@ test('a phase change is one event with all its fields', async () => {
 test('a snapshot is the rows that fit, and its end', async () => {
   const lister = new FakeLister([row(), row({ namespace: 'team-b' }), row({ name: 'rank', phase: 'FAILED' })])
   const args = '(snapshot: true, namespace: "team-a", filter: {phases: [FAILED]})'
-  const stream = await begin(args, fakeContext({ lister }))
-  expect(await next(stream)).toMatchObject({ kind: 'SNAPSHOT', name: 'rank', phase: 'FAILED' })
-  expect(await next(stream)).toMatchObject({ kind: 'SNAPSHOT_COMPLETE', name: null, phase: null })
+  const stream = await begin(document(args), fakeContext({ lister }))
+  expect(await nextEvent(stream)).toMatchObject({ kind: 'SNAPSHOT', name: 'rank', phase: 'FAILED' })
+  expect(await nextEvent(stream)).toMatchObject({ kind: 'SNAPSHOT_COMPLETE', name: null, phase: null })
   await stream.return(undefined)
 })
 
@@ -71,8 +55,8 @@ test('the cursor of a payload or a page is where a stream goes on', async () => 
   const context = fakeContext({ lister })
   const since = context.feed.cursor()
   lister.tell({ before: row(), after: row({ phase: 'UNINSTALLING' }) })
-  const stream = await begin(`(since: "${since}")`, context)
-  expect(await next(stream)).toMatchObject({ kind: 'CHANGED', phase: 'UNINSTALLING' })
+  const stream = await begin(document(`(since: "${since}")`), context)
+  expect(await nextEvent(stream)).toMatchObject({ kind: 'CHANGED', phase: 'UNINSTALLING' })
   await stream.return(undefined)
 })
 
@@ -81,14 +65,14 @@ test('a client of server-sent events goes on where its last event was', async ()
   const context = fakeContext({ lister })
   context.lastEventId = context.feed.cursor()
   lister.tell({ before: row(), after: row({ phase: 'FAILED' }) })
-  const stream = await begin('', context)
-  expect(await next(stream)).toMatchObject({ kind: 'CHANGED', phase: 'FAILED' })
+  const stream = await begin(document(), context)
+  expect(await nextEvent(stream)).toMatchObject({ kind: 'CHANGED', phase: 'FAILED' })
   await stream.return(undefined)
 })
 
 test('a stream that is stopped while it waits leaves nothing behind', async () => {
   const context = fakeContext()
-  const stream = await begin('', context)
+  const stream = await begin(document(), context)
   const waiting = stream.next()
   expect(context.feed.waiting).toBe(1)
   await stream.return(undefined)

@@ -237,7 +237,8 @@ test('every field of a row is shown as the view has it', async () => {
   const answer = await ask(
     `{ deployment(namespace: "team-a", name: "chat") {
       namespace name uid backend phase phaseReason revision helmStatus chart { name version repo }
-      source { catalog catalogName ref model version variant hf engine } updatedAt drift { kind message }
+      source { catalog catalogName ref model version variant hf engine } updatedAt
+      lastOperation { action outcome error at actor } drift { kind message }
       external cleanupPending pods { total ready terminating counting gpus }
       deletion { stage outcome podsRemaining startedAt deadline message forceDeleted requestedBy note
         pods { name phase node gpus message counts reason deletionTimestamp ignoredAt }

@@ -21,6 +21,7 @@ export const row = (part: Partial<Row> = {}): Row => ({
   chart: { name: 'vllm', version: '0.4.0', repo: null },
   source: null,
   updatedAt: NOW,
+  lastOperation: null,
   drift: null,
   external: false,
   cleanupPending: false,
@@ -136,6 +137,7 @@ export function fakeContext(part: Partial<GatewayContext> = {}): GatewayContext 
     },
     uninstaller: { uninstall: unexpected('uninstall') },
     audit: {
+      shared: true,
       start: unexpected('audit.start'),
       finish: unexpected('audit.finish'),
       open: unexpected('audit.open'),

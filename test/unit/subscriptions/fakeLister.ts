@@ -22,6 +22,7 @@ export function row(namespace: string, name: string, phase: DeploymentPhase, mor
     chart: null,
     source: null,
     updatedAt: null,
+    lastOperation: null,
     drift: null,
     external: false,
     cleanupPending: false,

@@ -1,4 +1,5 @@
 /** What a failure of the SQLite store means. */
+import type { StoreFailures } from './auditStore.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
   SQLITE_FULL: 'the disk is full',
@@ -12,8 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
   MODULE_NOT_FOUND: 'its driver does not exist for this platform',
 }
 
-/** In words, without the path: this is shown to users. */
-export function troubleOf(error: unknown): string {
+function trouble(error: unknown): string {
   const code = codeOf(error)
   if (code in WORDS) return WORDS[code] as string
   // The driver has no code for a file that it cannot open.
@@ -22,11 +22,9 @@ export function troubleOf(error: unknown): string {
   return code === '' ? 'it fails' : `it fails with ${code}`
 }
 
-/** Another process is writing: no trouble, as long as it does not last. */
-export const isBusy = (error: unknown): boolean => ['SQLITE_BUSY', 'SQLITE_LOCKED'].includes(codeOf(error))
+const isBusy = (error: unknown): boolean => ['SQLITE_BUSY', 'SQLITE_LOCKED'].includes(codeOf(error))
 
-/** The store is well, but does not take this entry. */
-export function isEntryAtFault(error: unknown): boolean {
+function isEntryAtFault(error: unknown): boolean {
   if (error instanceof TypeError) return !error.message.includes('not open')
   return (
     error instanceof RangeError ||
@@ -40,3 +38,5 @@ function codeOf(error: unknown): string {
   if (typeof code !== 'string') return ''
   return code.startsWith('SQLITE_') ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code) : code
 }
+
+export const sqliteFailures: StoreFailures = { trouble, detail: String, isBusy, isEntryAtFault }
