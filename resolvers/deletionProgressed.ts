@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { builder } from '../schema/builder.ts'
 import { DeletionEvent } from '../schema/deletionEvent.ts'
 import { deletionProgressed } from '../subscriptions/deletionStream.ts'
-import { begun } from './begun.ts'
+import { begun } from './errors.ts'
 import { optional, parseArgs } from './input.ts'
 import { ReleaseArgs, releaseArgs } from './releaseRef.ts'
 

@@ -3,8 +3,8 @@ import { builder } from '../schema/builder.ts'
 import { DeploymentFilter } from '../schema/deploymentConnection.ts'
 import { DeploymentEvent } from '../schema/deploymentEvent.ts'
 import { deploymentChanged } from '../subscriptions/rowStream.ts'
-import { begun } from './begun.ts'
 import { deploymentFilter } from './deploymentFilter.ts'
+import { begun } from './errors.ts'
 import { optional, parseArgs } from './input.ts'
 
 const Args = z.object({

@@ -3,8 +3,8 @@ import { builder } from '../schema/builder.ts'
 import { DeploymentFilter } from '../schema/deploymentConnection.ts'
 import { DeploymentPhaseEvent } from '../schema/phaseEvent.ts'
 import { deploymentPhaseChanged } from '../subscriptions/phaseStream.ts'
-import { begun } from './begun.ts'
 import { deploymentFilter } from './deploymentFilter.ts'
+import { begun } from './errors.ts'
 import { namespaceName, optional, parseArgs, releaseName } from './input.ts'
 
 const Args = z.object({

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql'
 import { isKubeError } from '../services/cluster/errors.ts'
 import type { DeploymentLister } from '../services/deployments/lister.ts'
+import type { StreamRefusal } from '../subscriptions/streamStart.ts'
 
 /** The input makes no sense; `message` is one sentence that says what would. */
 export const invalidInput = (message: string): GraphQLError =>
@@ -25,4 +26,12 @@ export async function live<T>(read: () => Promise<T>): Promise<T> {
     const advice = error.retryable ? 'try again in a moment' : 'see what the gateway is allowed to do'
     throw clusterUnavailable(`The cluster could not be asked (${error.message}); ${advice}.`, error.retryable)
   }
+}
+
+/** The stream that was begun; throws the GraphQL error of one that was refused. */
+export function begun<Stream extends object>(stream: Stream | StreamRefusal): Stream {
+  if (!('refused' in stream)) return stream
+  throw stream.refused === 'NOT_READY'
+    ? clusterUnavailable(stream.message, true)
+    : invalidInput(stream.message)
 }

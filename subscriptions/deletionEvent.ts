@@ -37,5 +37,5 @@ export function standingAfter(before: Row, after: Row | null, gone: GoneCause | 
 export const standingOf = (row: Row): Standing => ({
   phase: row.phase,
   goneBecause: null,
-  deletion: isUninstalling(row) ? row.deletion : null,
+  deletion: row.deletion,
 })

@@ -51,7 +51,9 @@ export class DeletionStream extends FeedStream<DeletionEvent> {
   }
 
   protected override take(): DeletionEvent | 'none' | 'end' {
-    if (this.#first) return this.#takeFirst(this.#first)
+    const first = this.#first
+    this.#first = null
+    if (first) return first
     while (!this.#over) {
       const reading = this.feed.after(this.#position)
       if (reading === 'none') return this.#waits() ? 'none' : 'end'
@@ -59,11 +61,6 @@ export class DeletionStream extends FeedStream<DeletionEvent> {
       if (event) return event
     }
     return 'end'
-  }
-
-  #takeFirst(event: DeletionEvent): DeletionEvent {
-    this.#first = null
-    return event
   }
 
   /** True when the change at this position is the end of the release. */

@@ -65,15 +65,19 @@ export abstract class FeedStream<Event extends object> implements AsyncIterableI
     for (const resolve of waiters) resolve({ done: true, value: undefined })
   }
 
-  /** Hands out what there is to those who wait, and waits for more if that was not enough. */
-  #pump(): void {
+  /**
+   * Hands out what there is to those who wait, and waits for more if that was not enough. `quiet`: a bookmark
+   * is due, unless there is something else.
+   */
+  #pump(quiet = false): void {
     this.#cancelWake?.()
     this.#cancelWake = null
-    while (this.#waiters.length > 0) {
+    for (let due = quiet; this.#waiters.length > 0; due = false) {
       const event = this.take()
-      if (event === 'none') break
       if (event === 'end') this.#end()
-      else this.#deliver(event)
+      else if (event !== 'none') this.#deliver(event)
+      else if (due && this.bookmark) this.#deliver(this.bookmark())
+      else break
     }
     if (this.#waiters.length === 0) return
     this.#cancelWake = this.feed.onNext(() => this.#pump())
@@ -93,11 +97,7 @@ export abstract class FeedStream<Event extends object> implements AsyncIterableI
       if (this.#waiters.length === 0) return
       const left = BOOKMARK_MS - (this.feed.clock.now() - this.#quietSince)
       if (left > 0) return this.#armBookmark(left)
-      const event = this.take()
-      if (event === 'end') return this.#end()
-      const due = event === 'none' ? this.bookmark?.() : event
-      if (due) this.#deliver(due)
-      this.#pump()
+      this.#pump(true)
     })
   }
 }

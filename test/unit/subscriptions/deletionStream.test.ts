@@ -146,6 +146,18 @@ describe('the steps of an uninstall', () => {
     expect(await ready(stream)).toEqual(['UNINSTALLING RouteSettling', 'UNKNOWN', 'END'])
   })
 
+  it('go on while the uid is not known, which says nothing of another object', async () => {
+    lister.set(deleting('RouteSettling'))
+    const stream = open()
+    lister.set(deleting('CLEANUP', {}, { uid: null }))
+    lister.set(deleting('HELM_UNINSTALL'))
+    expect(await ready(stream)).toEqual([
+      'UNINSTALLING RouteSettling',
+      'UNINSTALLING CLEANUP',
+      'UNINSTALLING HELM_UNINSTALL',
+    ])
+  })
+
   it('say nothing of a later life of the name', async () => {
     lister.set(deleting('CLEANUP'))
     const stream = open()

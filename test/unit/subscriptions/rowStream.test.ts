@@ -171,8 +171,8 @@ describe('whoever applies the events', () => {
       arbitrary: fc.record({ name: fc.constantFrom('r1', 'r2', 'r3'), phase, revision: fc.nat(2) }),
     },
     { weight: 2, arbitrary: fc.record({ remove: fc.constantFrom('r1', 'r2', 'r3') }) },
-    { weight: 3, arbitrary: fc.record({ read: fc.integer({ min: 1, max: 12 }) }) },
-    { weight: 1, arbitrary: fc.constant('reconnect' as const) },
+    { weight: 3, arbitrary: fc.record({ read: fc.integer({ min: 1, max: 4 }) }) },
+    { weight: 2, arbitrary: fc.constant('reconnect' as const) },
   )
   const filter = fc.option(fc.record({ phases: fc.subarray<DeploymentPhase>(['APPLIED', 'FAILED']) }), {
     nil: undefined,
@@ -180,7 +180,7 @@ describe('whoever applies the events', () => {
 
   it('has the list, however it changes, and however often they are cut off or passed by', async () => {
     await fc.assert(
-      fc.asyncProperty(filter, fc.array(step, { maxLength: 60 }), async (filter, steps) => {
+      fc.asyncProperty(filter, fc.array(step, { maxLength: 60, size: 'max' }), async (filter, steps) => {
         const lister = new FakeLister()
         const feed = new Feed({ lister, clock, capacity: 6, epoch: 'e1' })
         const begin = (args: RowStreamArgs) =>
@@ -191,7 +191,7 @@ describe('whoever applies the events', () => {
             await client.stream.return()
             const { rows, cursor } = client
             client = begin(cursor === null ? { snapshot: true } : { since: cursor })
-            client.rows = rows
+            Object.assign(client, { rows, cursor })
           } else if ('read' in one) await client.read(one.read)
           else if ('phase' in one) {
             lister.set(row('a', one.name, one.phase, { revision: one.revision }))

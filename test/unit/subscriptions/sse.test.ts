@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type DeletionStream, deletionProgressed } from '../../../subscriptions/deletionStream.ts'
 import { HEARTBEAT_MS } from '../../../subscriptions/sse.ts'
 import { EventSource } from '../server/eventSource.ts'
 import { startTestGateway, type TestGateway } from '../server/testGateway.ts'
@@ -172,6 +173,23 @@ describe('server-sent events', () => {
 })
 
 describe('the end of an event stream', () => {
+  it('comes after the last step of an uninstall, once, and is resumed after too (B067)', async () => {
+    gateway.source = () => {
+      const lastEventId = gateway.context?.lastEventId
+      return deletionProgressed(gateway.feed, { namespace: 'a', name: 'chat', lastEventId }) as DeletionStream
+    }
+    gateway.lister.set(row('a', 'chat', 'UNINSTALLING'))
+    const client = await listening('subscription { custom }')
+    gateway.lister.remove('a', 'chat', 'UNINSTALLED')
+    expect(await client.message()).toMatchObject({ id: gateway.feed.cursor(1), event: 'next' })
+    expect(await client.message()).toMatchObject({ id: gateway.feed.cursor(2), event: 'next' })
+    expect(await client.message()).toEqual({ event: 'complete', data: '' })
+    expect(await client.message()).toBeNull()
+    const again = await open('subscription { custom }', { 'last-event-id': gateway.feed.cursor(2) })
+    expect(await again.message()).toEqual({ event: 'complete', data: '' })
+    expect(gateway.feed.waiting).toBe(0)
+  })
+
   it('frees its source at once when the client leaves (B057)', async () => {
     for (let n = 0; n < 50; n++) await listening()
     expect(gateway.feed.waiting).toBe(50)

@@ -1,6 +1,7 @@
 import { createClient } from 'graphql-ws'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { type DeletionStream, deletionProgressed } from '../../../subscriptions/deletionStream.ts'
 import { type Message, SocketClient } from '../server/socketClient.ts'
 import { startTestGateway, type TestGateway } from '../server/testGateway.ts'
 import { until } from '../server/until.ts'
@@ -59,6 +60,23 @@ describe('graphql-ws', () => {
     gateway.lister.set(row('a', 'chat', 'FAILED'))
     await client.drained()
     expect(client.unread).toEqual([])
+  })
+
+  it('completes after the last step of an uninstall, once, and the socket lives (B067)', async () => {
+    gateway.source = () =>
+      deletionProgressed(gateway.feed, { namespace: 'a', name: 'chat' }) as DeletionStream
+    const client = await open()
+    expect(client.subscribe('subscription { custom }')).toBe('op1')
+    expect(await client.next()).toEqual({ id: 'op1', type: 'complete' })
+    gateway.lister.set(row('a', 'chat', 'UNINSTALLING'))
+    const id = await listening(client, 'subscription { custom }')
+    gateway.lister.remove('a', 'chat', 'UNINSTALLED')
+    expect(await client.next()).toMatchObject({ id, type: 'next' })
+    expect(await client.next()).toMatchObject({ id, type: 'next' })
+    expect(await client.next()).toEqual({ id, type: 'complete' })
+    await client.drained()
+    expect(client.unread).toEqual([])
+    expect(gateway.feed.waiting).toBe(0)
   })
 
   it('works with the client of graphql-ws', async () => {
