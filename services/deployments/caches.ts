@@ -91,9 +91,19 @@ export class ClusterCaches {
     }
   }
 
-  /** True once everything that a row needs has been listed once; a kind that may be absent never holds this up for good. */
+  /**
+   * True once everything that a row needs has been listed once; a kind that may be absent never holds this up for
+   * good. Nor do LLMServices or nodes that fail at start (a conversion webhook that is down answers 500 for as long
+   * as it likes): helm rows are shown without them, with a warning, and the rest comes when they can be listed.
+   */
   get ready(): boolean {
-    return this.all.every((cache) => cache.isSynced)
+    const spared = this.dispensable
+    return this.all.every((cache) => cache.isSynced || (spared.includes(cache) && isTried(cache)))
+  }
+
+  /** What a row can do without, as long as it fails. */
+  get dispensable(): KindCache<never>[] {
+    return [this.nodes, this.llmServices] as never[]
   }
 
   status(): ReflectorStatus[] {
@@ -128,6 +138,9 @@ export class ClusterCaches {
     return readable ? 'MISSING' : 'UNREADABLE'
   }
 }
+
+const isTried = (cache: KindCache<never>) =>
+  cache.status().every(({ synced, state }) => synced || state === 'failing')
 
 const selector = (labelSelector: string) => ({ labelSelector })
 

@@ -107,6 +107,8 @@ export class DeploymentView implements DeploymentLister {
         () => undefined,
       )
     }
+    // One that fails at start is never synced, and still lets the others be shown.
+    for (const cache of this.#caches.dispensable) stops.push(cache.onState(() => void this.#fill()))
     return () => {
       for (const stop of stops) stop()
     }

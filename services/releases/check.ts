@@ -8,6 +8,7 @@ import type { KubeClient } from '../cluster/client.ts'
 import { isKubeError, type KubeError } from '../cluster/errors.ts'
 import { Kinds } from '../cluster/kinds.ts'
 import type { ReleaseInputs } from '../deployments/inputs.ts'
+import { isHeld } from '../deployments/lockFacts.ts'
 import { labelChart } from '../deployments/openUninstall.ts'
 import { judgePods } from '../deployments/podCounts.ts'
 import type { ReleaseRef } from '../deployments/row.ts'
@@ -57,7 +58,7 @@ export class Check {
     if (open.backend === 'LLMSERVICE') return this.#options.serviceCheck.run(open, request)
     if (open.helmRunning) return
     if (open.unwrittenFailure) return this.#options.helmRuns.writeFailure(open)
-    if (!request.live && !open.blocked && !this.#mayBeReady(open)) return
+    if (!request.live && !open.blocked && !this.#mayBeReady(open, request)) return
     open.lookedAt = this.#options.now()
     try {
       await this.#look(open, request)
@@ -68,9 +69,11 @@ export class Check {
   }
 
   /** What the caches say: helm has dropped it and no pod counts. They may be behind, so this only saves calls. */
-  #mayBeReady(open: OpenUninstall): boolean {
+  #mayBeReady(open: OpenUninstall, request: CheckRequest): boolean {
     const inputs = this.#options.inputs(open.ref)
-    if (helmState(inputs.helm).exists) return false
+    // A helm that was lost is started by the first pass that may: a look a moment ago, which a watch had asked
+    // for and which starts nothing, must not put that off.
+    if (helmState(inputs.helm).exists) return request.mayRunHelm && !isHeld(inputs.lock, this.#options.now())
     if (!open.archivesDeleted) return true
     return !judgePods(inputs.pods, inputs.nodeState, this.#options.now()).some(
       ({ verdict }) => verdict.counts,

@@ -63,7 +63,8 @@ export class Checks {
   /** Asks for a check. One that runs already is followed by one more, with the widest of what was asked for. */
   request(ref: ReleaseRef, request: CheckRequest): void {
     const open = this.#tracker.get(ref)
-    if (open && !this.#stopped) void this.#start(open, request)
+    // Owned by the task tracker; nobody here waits for it.
+    if (open && !this.#stopped) this.#start(open, request).catch(() => undefined)
   }
 
   /** One pass over all of them. Resolves when each has been checked. */

@@ -48,6 +48,12 @@ function warnings({ caches, client, audit, versions, elector }: ClusterInfoOptio
   if (elector.lastError !== null) found.push(`the leader Lease cannot be held: ${elector.lastError}`)
   const auditWarning = audit.warning()
   if (auditWarning !== null) found.push(auditWarning)
+  if (!audit.shared && elector.anotherGateway !== null) {
+    found.push(
+      `another gateway (${elector.anotherGateway}) works on this cluster, and the audit log is a file: runs that ` +
+        'it records elsewhere are missing here; give all gateways the same --audit-url',
+    )
+  }
   return [...new Set(found)]
 }
 

@@ -74,7 +74,8 @@ export class Orphans {
   /** Deletes locks of names that are no release any more: neither a plan, a mark, an LLMService nor helm knows them. */
   async removeLocks(): Promise<void> {
     const { caches, locks, now, logger } = this.#options
-    if (!caches.ready) return
+    // LLMServices that could not be listed yet are not known to be none.
+    if (!caches.ready || !caches.llmServices.isSynced) return
     const orphaned = caches.locks.all().filter((lock) => {
       const ref = { namespace: lock.namespace, name: lock.release }
       return (

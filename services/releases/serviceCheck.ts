@@ -65,7 +65,7 @@ export class ServiceCheck {
     if (service.metadata.uid !== uidOf(open)) return this.#recreated(open)
     if (isDeleting(service)) {
       open.service = service
-      return
+      return this.#remember(open)
     }
     await this.#stale(open)
   }
@@ -79,12 +79,35 @@ export class ServiceCheck {
     }
   }
 
-  /** It is gone. A mark that another writer took away is respected: then nothing of it is deleted. */
+  /**
+   * Somebody has deleted the plan that carried the mark, and the operator is still at work: the uninstall gets a
+   * mark of its own, so that a gateway that starts now closes the same run and not one that nobody asked for.
+   */
+  async #remember(open: OpenUninstall): Promise<void> {
+    const run = open.marked?.status?.run
+    if (!run) return
+    const { marks } = this.#options
+    const live = await marks.read(open.ref)
+    if (standing(live, open.planUid) !== 'BARE') return
+    try {
+      open.mark = await marks.remember(open.ref, run)
+    } catch (error) {
+      // A namespace that is being terminated takes no new objects; this process still finishes it.
+      if (!isKubeError(error, 'NamespaceTerminating', 'Forbidden', 'NotFound')) throw error
+    }
+  }
+
+  /**
+   * It is gone. A mark that another writer took away is respected: then nothing of it is deleted. Nor is a plan
+   * that bears the name by now, unmarked: it is a new deployment's, and taking it for ours would reap it.
+   */
   async #finish(open: OpenUninstall): Promise<void> {
     const { marks, reap } = this.#options
     const live = await marks.read(open.ref)
-    if (open.marked !== null && standing(live, open.planUid) === 'UNMARKED') {
-      return this.#drop(open, MARK_REMOVED)
+    const stands = standing(live, open.planUid)
+    if (open.marked !== null && (stands === 'UNMARKED' || stands === 'REPLACED')) {
+      if (live.mark) await marks.deleteMark(live.mark)
+      return this.#drop(open, stands === 'UNMARKED' ? MARK_REMOVED : null)
     }
     open.plan = live.plan ?? open.plan
     open.mark = live.mark ?? open.mark

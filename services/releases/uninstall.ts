@@ -13,7 +13,7 @@ import { type Acceptance, type Accepted, follow, type Refused } from './acceptan
 import { type AcceptHelm, STARTED } from './acceptHelm.ts'
 import type { AcceptService } from './acceptService.ts'
 import type { Checks } from './checks.ts'
-import type { ReleaseLocks } from './lock.ts'
+import type { LockAttempt, ReleaseLocks } from './lock.ts'
 import type { LiveMarks, Marks } from './marks.ts'
 import type {
   Refusal,
@@ -83,7 +83,7 @@ export class Uninstaller {
   }
 
   async #accept(ref: ReleaseRef, request: UninstallRequest, actor: Actor): Promise<Accepted | Refused> {
-    const { marks, locks, view } = this.#options
+    const { marks, view } = this.#options
     const { position } = view
     const live = await marks.read(ref)
     if (isMarked(live)) return this.#repeat(ref, live, null, position)
@@ -91,7 +91,8 @@ export class Uninstaller {
     if ('refusal' in found) return found
     const { service } = found
     if (service && isDeleting(service)) return this.#repeat(ref, live, service, position)
-    const attempt = await locks.tryAcquire(ref)
+    const attempt = await this.#lock(ref)
+    if (attempt.kind === 'nowhere') return { refusal: notFound(ref) }
     // Whoever holds it may have marked the release between our look and the lock.
     const acceptance =
       attempt.kind === 'busy'
@@ -102,6 +103,16 @@ export class Uninstaller {
     if (isMarked(again)) return this.#repeat(ref, again, null, position)
     return {
       refusal: busy(ref, attempt.kind === 'busy' ? attempt : { holder: 'another gateway', since: null }),
+    }
+  }
+
+  /** In a namespace that does not exist no Lease can be made, and there is no release either. */
+  async #lock(ref: ReleaseRef): Promise<LockAttempt | { kind: 'nowhere' }> {
+    try {
+      return await this.#options.locks.tryAcquire(ref)
+    } catch (error) {
+      if (isKubeError(error, 'NotFound')) return { kind: 'nowhere' }
+      throw error
     }
   }
 
@@ -135,11 +146,12 @@ export class Uninstaller {
 
   /** Section 3, step 1: success at once. What the first one left undone is taken up again. */
   #repeat(ref: ReleaseRef, live: LiveMarks, service: LLMServiceObject | null, position: number): Accepted {
-    const { client, tracker, checks } = this.#options
+    const { client, tracker, checks, view } = this.#options
     const open = tracker.get(ref) ?? tracker.open(ref, live)
     open.service ??= service
     open.run ??= runOf(open, new Date(client.now()).toISOString())
     const accepted = follow(open, position, true)
+    view.refresh(ref, 'MUTATION')
     checks.request(ref, { live: true, mayRunHelm: true, askedAgain: true })
     return accepted
   }
