@@ -54,7 +54,7 @@ export function writeSandboxFiles(
   return {
     ...files,
     remove() {
-      if (made) return rmSync(folder, { recursive: true, force: true })
+      if (made) return rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
       for (const path of [files.kubeconfig, files.helm]) rmSync(path, { force: true })
       if (existsSync(bin) && readdirSync(bin).length === 0) rmdirSync(bin)
     },

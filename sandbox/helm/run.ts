@@ -12,7 +12,7 @@ import { type HelmCluster, openCluster, requireReachable } from './environment.t
 import { HelmError, releaseNotFound } from './helmError.ts'
 import { history, list, status } from './readCommands.ts'
 import { createStorage } from './storage.ts'
-import { purge, uninstall } from './uninstall.ts'
+import { uninstall } from './uninstall.ts'
 import { versionText } from './version.ts'
 
 /** One call of the stand-in: its exit code and what it prints. */
@@ -184,11 +184,11 @@ async function uninstallAsTold(
   const name = positional[0] ?? ''
   const exit = behaviour.exit ?? 0
   const storage = createStorage(client, namespace)
-  const records = await storage.history(name)
-  if (exit === 0 && records === null) {
+  const secrets = await storage.secrets(name)
+  if (exit === 0 && secrets.length === 0) {
     throw new HelmError(`uninstall: Release not loaded: ${name}: ${releaseNotFound}`)
   }
-  if (records && !(behaviour.keepRecord ?? exit !== 0)) await purge(storage, records)
+  if (!(behaviour.keepRecord ?? exit !== 0)) for (const secret of secrets) await storage.remove({ secret })
   const stderr = behaviour.stderr === undefined ? '' : `${behaviour.stderr.replace(/\n$/, '')}\n`
   return { exit, stdout: exit === 0 ? `release "${name}" uninstalled\n` : '', stderr }
 }

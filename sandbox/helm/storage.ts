@@ -49,8 +49,10 @@ export interface ReleaseStorage {
   all(): Promise<StoredRelease[]>
   /** Writes a revision anew, whatever stands there. */
   update(stored: StoredRelease): Promise<void>
+  /** The Secrets of every revision of a release, unreadable ones too. */
+  secrets(name: string): Promise<KubeObject[]>
   /** False when it was not there. */
-  remove(stored: StoredRelease): Promise<boolean>
+  remove(stored: Pick<StoredRelease, 'secret'>): Promise<boolean>
 }
 
 export function createStorage(client: KubeClient, namespace: string): ReleaseStorage {
@@ -71,6 +73,8 @@ export function createStorage(client: KubeClient, namespace: string): ReleaseSto
       const { found, releases } = await query(`name=${name},owner=helm`)
       return found === 0 ? null : releases.sort((a, b) => a.release.version - b.release.version)
     },
+    secrets: async (name) =>
+      (await client.list(SECRET, { namespace, labelSelector: `name=${name},owner=helm` })).items,
     all: async () => (await query('owner=helm')).releases,
     async update({ secret, release }) {
       // helm sets modifiedAt and then lays the labels it has read over it, so an old value stays.

@@ -79,7 +79,7 @@ function loadHistory(storage: ReleaseStorage, name: string): Promise<StoredRelea
 }
 
 /** Deletes the records, oldest first. */
-export async function purge(storage: ReleaseStorage, history: StoredRelease[]): Promise<void> {
+async function purge(storage: ReleaseStorage, history: StoredRelease[]): Promise<void> {
   for (const stored of history) {
     if (!(await storage.remove(stored))) {
       throw new HelmError(`uninstall: Failed to purge the release: ${releaseNotFound}`)
