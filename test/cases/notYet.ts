@@ -5,14 +5,6 @@ export interface NotYet {
   says: string
 }
 
-const llmServiceUninstall = {
-  needs: 'the uninstall of an LLMService',
-  says: 'uninstalling one is not supported yet',
-}
-const deletionProgressed = {
-  needs: 'the subscription deletionProgressed',
-  says: 'Cannot query field \\"deletionProgressed\\"',
-}
 const composePlan = { needs: 'the mutation composePlan', says: 'Cannot query field "composePlan"' }
 const setAutoscale = { needs: 'the mutation setAutoscale', says: 'Cannot query field "setAutoscale"' }
 const autoscaleLoop = { needs: 'the autoscale loop', says: 'there is no autoscale loop' }
@@ -36,25 +28,4 @@ export const notYet: Record<string, NotYet> = {
   'apply/uninstall-while-apply-holds.yaml': composePlan,
   'canary/rollback-and-autoscale-not-refused.yaml': setAutoscale,
   'canary/writes-not-refused.yaml': composePlan,
-  'llmservice/conflict-once.yaml': llmServiceUninstall,
-  'llmservice/conflict-twice.yaml': llmServiceUninstall,
-  'llmservice/delete-refused.yaml': llmServiceUninstall,
-  'llmservice/deletion-passthrough.yaml': llmServiceUninstall,
-  'llmservice/deletion-pods-passthrough.yaml': llmServiceUninstall,
-  'llmservice/gone-before-delete.yaml': llmServiceUninstall,
-  'llmservice/lock-held.yaml': llmServiceUninstall,
-  'llmservice/operator-gone.yaml': llmServiceUninstall,
-  'llmservice/phase-deleting.yaml': llmServiceUninstall,
-  'llmservice/reap-on-notfound.yaml': llmServiceUninstall,
-  'llmservice/reap-read-error.yaml': llmServiceUninstall,
-  'llmservice/recreated-without-plan.yaml': llmServiceUninstall,
-  'llmservice/recreated.yaml': llmServiceUninstall,
-  'llmservice/repeat.yaml': llmServiceUninstall,
-  'llmservice/restart-rebuilds.yaml': llmServiceUninstall,
-  'llmservice/returns-at-once.yaml': llmServiceUninstall,
-  'llmservice/uid-changed.yaml': llmServiceUninstall,
-  'llmservice/unstaged-operator.yaml': llmServiceUninstall,
-  'llmservice/vanished-while-down.yaml': llmServiceUninstall,
-  'watch/deletion-progress-gone.yaml': deletionProgressed,
-  'watch/llmservice-list-fails.yaml': llmServiceUninstall,
 }

@@ -81,7 +81,7 @@ describe('a run', () => {
     expect(notFound(result)).toBe(false)
   })
 
-  test('knows helm’s words for a release that is not there', async () => {
+  test('B003 knows helm’s words for a release that is not there', async () => {
     const { run } = runnerOf(
       'echo "Error: uninstall: Release not loaded: chat: release: not found" >&2; exit 1',
     )
@@ -90,7 +90,7 @@ describe('a run', () => {
     expect(notFound(await good.run())).toBe(false)
   })
 
-  test('keeps the beginning and the end of 5 MiB of output', async () => {
+  test('B013 keeps the beginning and the end of 5 MiB of output, and how it ended', async () => {
     const { run } = runnerOf(
       'echo first; yes 0123456789abcde | head -c 5242880; echo last; echo "release: not found" >&2; exit 1',
     )
@@ -103,9 +103,10 @@ describe('a run', () => {
     expect(result.stdout.length).toBeLessThan(150 * 1024)
   })
 
-  test('that a signal from elsewhere ends is told as killed', async () => {
-    const { run } = runnerOf('echo before; kill -9 $$')
-    expect(await run()).toEqual({ kind: 'killed', signal: 'SIGKILL', stdout: 'before\n', stderr: '' })
+  test('B013 that a signal from elsewhere ends is told as killed, whatever it has printed', async () => {
+    const { run } = runnerOf('echo \'release "chat" uninstalled\'; kill -9 $$')
+    const stdout = 'release "chat" uninstalled\n'
+    expect(await run()).toEqual({ kind: 'killed', signal: 'SIGKILL', stdout, stderr: '' })
   })
 
   test('is over with helm, and takes along a child that helm has left behind', async () => {
@@ -113,6 +114,13 @@ describe('a run', () => {
     const { run } = runnerOf('exec 9>"$LIFE"; sleep 600 & echo started >&9; echo done', { life: life.path })
     expect(await run()).toMatchObject({ kind: 'exited', code: 0, stdout: 'done\n' })
     await life.ended
+  })
+
+  test('B013 whose supervisor dies after helm has printed its success is no success', async () => {
+    const go = scripts.pipe()
+    const { run } = runnerOf(`echo 'release "chat" uninstalled'; kill -9 "$PPID"; read word < ${go}`)
+    const over = run()
+    expect(await over).toEqual({ kind: 'killed', signal: null, stdout: '', stderr: '' })
   })
 
   test('that cannot be started says why', async () => {
@@ -155,7 +163,7 @@ describe('a run', () => {
 })
 
 describe('helm, its children and a TERM that it ignores', () => {
-  test('end when the budget is over', async () => {
+  test('B007 end when the budget is over', async () => {
     const life = scripts.life()
     const { runner, clock, run } = runnerOf(STUBBORN, { life: life.path })
     const over = run()
@@ -241,7 +249,7 @@ describe('helm, its children and a TERM that it ignores', () => {
     expect(await over).toMatchObject({ kind: 'exited', code: 3 })
   })
 
-  test('end with a gateway that is killed with -9', { timeout: 60_000 }, async () => {
+  test('B007 B015 end with a gateway that is killed with -9', { timeout: 60_000 }, async () => {
     const life = scripts.life()
     const gateway = spawn(
       process.execPath,
@@ -261,7 +269,7 @@ describe('helm, its children and a TERM that it ignores', () => {
     await life.ended
   })
 
-  test('end with their supervisor, killed as it may be', async () => {
+  test('B013 end with their supervisor, killed as it may be, and are no success', async () => {
     const life = scripts.life()
     const { run } = runnerOf(STUBBORN, { life: life.path })
     const over = run()
@@ -286,7 +294,7 @@ describe('the helm of this machine', () => {
   const found = async (body: string, options: Partial<HelmRunnerOptions> = {}) =>
     runnerOf(body, options).runner.available()
 
-  test('tells its version, whatever it warns of', async () => {
+  test('B013 tells its version, whatever it warns of on either stream', async () => {
     expect(await found('[ "$*" = "version --short" ] && echo v4.3.1+gabcdef')).toEqual({
       version: 'v4.3.1+gabcdef',
     })
@@ -296,7 +304,7 @@ describe('the helm of this machine', () => {
     expect(await found('echo "WARNING: deprecated"; echo v3.22.0')).toEqual({ version: 'v3.22.0' })
   })
 
-  test('is missing when it is not there, too old, or says nothing', async () => {
+  test('B013 is missing when it is not there, too old, or says nothing with exit code 0', async () => {
     expect(await found('', { helmBin: '/nowhere/helm' })).toEqual({
       missing: 'there is no /nowhere/helm on this machine',
     })

@@ -83,6 +83,13 @@ test('what helm keeps is read from what it prints', () => {
   expect(keptByHelm('release "chat" uninstalled\n')).toEqual([])
 })
 
+test('B013 what helm keeps is read behind its warnings, and a cut or empty output is nothing kept', () => {
+  const kept = 'These resources were kept due to the resource policy:\n[Secret] chat-token\n'
+  expect(keptByHelm(`WARNING: Kubernetes configuration file is group-readable\n${kept}`)).toHaveLength(1)
+  expect(keptByHelm(kept.slice(0, kept.indexOf('] ')))).toEqual([])
+  expect(keptByHelm('')).toEqual([])
+})
+
 describe('the run of an uninstall', () => {
   const at = '2031-01-01T00:00:05.000Z'
 
