@@ -41,7 +41,7 @@ export function testFolder(): string {
 
 /** Waits until `look` answers with something; it is asked again after each turn of the event loop. */
 export async function eventually<T>(look: () => T | undefined | false | null, what: string): Promise<T> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   for (;;) {
     const found = look()
     if (found !== undefined && found !== false && found !== null) return found
