@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder } from '../schema/builder.ts'
 import { UninstallReleaseInput, UninstallReleaseResult } from '../schema/uninstall.ts'
-import type { Refusal, UninstallRequest } from '../services/releases/outcome.ts'
+import type { UninstallRefusal, UninstallRequest } from '../services/releases/outcome.ts'
 import type { GatewayContext } from './context.ts'
 import { atMost, integer, namespaceName, nullable, parseInput, releaseName, text } from './input.ts'
 
@@ -18,7 +18,7 @@ const Args = z.object({
 })
 
 /** Why the caller may not do it, or null. A read-only gateway says so to everybody, and says it itself. */
-function forbidden(namespace: string, { can, cluster }: GatewayContext): Refusal | null {
+function forbidden(namespace: string, { can, cluster }: GatewayContext): UninstallRefusal | null {
   if (cluster().readOnly || can(namespace).includes('UNINSTALL')) return null
   const message = `You may not uninstall releases in the namespace ${namespace}; ask for the permission UNINSTALL.`
   return { kind: 'Forbidden', message, permission: 'UNINSTALL' }

@@ -1,5 +1,6 @@
 import type { InputIssue as IssueFacts, Refusal } from '../services/releases/outcome.ts'
 import { builder } from './builder.ts'
+import { Deletion } from './deletion.ts'
 import { Permission } from './permission.ts'
 import { Run } from './run.ts'
 
@@ -38,14 +39,25 @@ const CODES: Record<Refusal['kind'], Code> = {
   ReadOnly: 'READ_ONLY',
   ClusterUnavailable: 'CLUSTER_UNAVAILABLE',
   InvalidInput: 'INVALID_INPUT',
+  ReleaseUninstalling: 'RELEASE_UNINSTALLING',
+  PlanNotFound: 'PLAN_NOT_FOUND',
+  RevisionNotFound: 'REVISION_NOT_FOUND',
+  ExternalRelease: 'EXTERNAL_RELEASE',
+  ScalerEnabled: 'SCALER_ENABLED',
+  SloUnavailable: 'SLO_UNAVAILABLE',
 }
 
 /** Refusals after which the very same request may succeed later. */
-const RETRYABLE: ReadonlySet<Refusal['kind']> = new Set(['ApplyInProgress', 'Conflict', 'RateLimited'])
+const RETRYABLE: ReadonlySet<Refusal['kind']> = new Set([
+  'ApplyInProgress',
+  'ReleaseUninstalling',
+  'Conflict',
+  'RateLimited',
+])
 
-/** True when the very same request may succeed later; of the cluster only its own failure can say. */
+/** True when the very same request may succeed later; of the cluster and the SLO service only their own failure can say. */
 const isRetryable = (refusal: Refusal): boolean =>
-  refusal.kind === 'ClusterUnavailable' ? refusal.retryable : RETRYABLE.has(refusal.kind)
+  'retryable' in refusal ? refusal.retryable : RETRYABLE.has(refusal.kind)
 
 /** The name of the type that shows a refusal. */
 export const errorTypeName = (kind: Refusal['kind']): `${Refusal['kind']}Error` => `${kind}Error`
@@ -171,4 +183,49 @@ export const InvalidInputError = refusal('InvalidInput').implement({
   fields: (t) => ({
     issues: t.expose('issues', { type: [InputIssue], description: 'Everything that is wrong with it.' }),
   }),
+})
+
+export const ReleaseUninstallingError = refusal('ReleaseUninstalling').implement({
+  description:
+    'The release is being uninstalled; nothing can be changed, and nothing installed under its name, until it is gone.',
+  interfaces: [UserError],
+  fields: (t) => ({
+    deletion: t.field({
+      type: Deletion,
+      nullable: true,
+      description: 'How its uninstall stands.',
+      resolve: ({ row }) => row?.deletion ?? null,
+    }),
+  }),
+})
+
+export const PlanNotFoundError = refusal('PlanNotFound').implement({
+  description: 'There is no composed plan with this hash: it was never composed, or it has expired.',
+  interfaces: [UserError],
+  fields: (t) => ({
+    planHash: t.exposeString('planHash', { description: 'The hash that was asked for.' }),
+  }),
+})
+
+export const RevisionNotFoundError = refusal('RevisionNotFound').implement({
+  description: 'There is no archived plan of this revision, so it cannot be brought back.',
+  interfaces: [UserError],
+  fields: (t) => ({
+    revision: t.exposeInt('revision', { description: 'The revision that was asked for.' }),
+  }),
+})
+
+export const ExternalReleaseError = refusal('ExternalRelease').implement({
+  description: 'Swiss did not make this release: it can be read and uninstalled, and is not changed.',
+  interfaces: [UserError],
+})
+
+export const ScalerEnabledError = refusal('ScalerEnabled').implement({
+  description: "The chart's own scaler is on, so the number of replicas is not set from here.",
+  interfaces: [UserError],
+})
+
+export const SloUnavailableError = refusal('SloUnavailable').implement({
+  description: 'The SLO service did not answer, is not ready, or cannot be asked.',
+  interfaces: [UserError],
 })

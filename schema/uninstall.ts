@@ -1,4 +1,4 @@
-import type { Refusal, UninstallAccepted, UninstallRequest } from '../services/releases/outcome.ts'
+import type { UninstallAccepted, UninstallRefusal, UninstallRequest } from '../services/releases/outcome.ts'
 import { builder } from './builder.ts'
 import { Deployment } from './deployment.ts'
 import {
@@ -95,6 +95,6 @@ export const UninstallReleaseResult = builder.unionType('UninstallReleaseResult'
     ClusterUnavailableError,
     InvalidInputError,
   ],
-  resolveType: (result: UninstallPayload | Refusal) =>
+  resolveType: (result: UninstallPayload | UninstallRefusal) =>
     result.kind === 'Uninstall' ? 'UninstallReleasePayload' : errorTypeName(result.kind),
 })

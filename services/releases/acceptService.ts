@@ -14,7 +14,7 @@ import type { PlanObject } from '../plans/planObject.ts'
 import type { Checkpoint } from '../runtime/checkpoint.ts'
 import { type Acceptance, follow } from './acceptance.ts'
 import type { Marks } from './marks.ts'
-import type { Refusal, UninstallRequest } from './outcome.ts'
+import type { UninstallRefusal, UninstallRequest } from './outcome.ts'
 import { failedPrecondition } from './preconditions.ts'
 import { conflict, notFound, unavailable } from './refusals.ts'
 import { newRun, startedRun } from './runs.ts'
@@ -95,7 +95,7 @@ export class AcceptService {
     ref: ReleaseRef,
     request: UninstallRequest,
     service: LLMServiceObject,
-  ): Promise<Refusal | null> {
+  ): Promise<UninstallRefusal | null> {
     const { client } = this.#options
     const { uid } = service.metadata
     let { resourceVersion } = service.metadata
@@ -144,7 +144,10 @@ const current = ({ metadata, status }: LLMServiceObject) => ({
   revision: status?.helm?.revision || null,
 })
 
-function anotherOne(request: UninstallRequest, now: { uid: string; revision: number | null }): Refusal {
+function anotherOne(
+  request: UninstallRequest,
+  now: { uid: string; revision: number | null },
+): UninstallRefusal {
   return {
     kind: 'PreconditionFailed',
     message: 'the LLMService was deleted and made again while it was to be uninstalled; look again',

@@ -1,4 +1,4 @@
-import type { Refusal } from './outcome.ts'
+import type { UninstallRefusal } from './outcome.ts'
 import type { OpenUninstall } from './tracker.ts'
 
 /** An uninstall that is on its way. */
@@ -13,7 +13,7 @@ export interface Accepted {
 
 /** One that is not, and has left no trace. */
 export interface Refused {
-  refusal: Refusal
+  refusal: UninstallRefusal
 }
 
 /** What under the lock an accepting backend comes to; `MARKED` when somebody else marked it first. */

@@ -26,6 +26,30 @@ export type Refusal =
   | { kind: 'ReadOnly'; message: string }
   | { kind: 'ClusterUnavailable'; message: string; retryable: boolean }
   | { kind: 'InvalidInput'; message: string; issues: InputIssue[] }
+  /** The row as it stands, with its deletion; null while the view does not show the uninstall yet. */
+  | { kind: 'ReleaseUninstalling'; message: string; row: Row | null }
+  | { kind: 'PlanNotFound'; message: string; planHash: string }
+  | { kind: 'RevisionNotFound'; message: string; revision: number }
+  | { kind: 'ExternalRelease'; message: string }
+  | { kind: 'ScalerEnabled'; message: string }
+  | { kind: 'SloUnavailable'; message: string; retryable: boolean }
+
+/** The refusals of one kind, or of some. */
+export type RefusalOf<Kind extends Refusal['kind']> = Extract<Refusal, { kind: Kind }>
+
+/** What an uninstall can be refused with. */
+export type UninstallRefusal = RefusalOf<
+  | 'ReleaseNotFound'
+  | 'ApplyInProgress'
+  | 'PreconditionFailed'
+  | 'Conflict'
+  | 'HelmFailed'
+  | 'Forbidden'
+  | 'RateLimited'
+  | 'ReadOnly'
+  | 'ClusterUnavailable'
+  | 'InvalidInput'
+>
 
 /** An uninstall that failed: helm ended with an error, or could not be brought to an end. */
 export interface UninstallFailure {
@@ -50,7 +74,7 @@ export interface UninstallAccepted {
   position: number
 }
 
-export type UninstallOutcome = UninstallAccepted | Refusal
+export type UninstallOutcome = UninstallAccepted | UninstallRefusal
 
 export interface UninstallRequest {
   namespace: string

@@ -1,10 +1,10 @@
-import type { Refusal } from './outcome.ts'
+import type { RefusalOf } from './outcome.ts'
 
 /** What a caller says the release must still be, against what it is; null when it fits. Pure. */
 export function failedPrecondition(
   expected: { expectedRevision: number | null; expectedUid: string | null },
   current: { revision: number | null; uid: string | null },
-): Refusal | null {
+): RefusalOf<'PreconditionFailed'> | null {
   const { expectedRevision, expectedUid } = expected
   const wrong: string[] = []
   if (expectedRevision !== null && expectedRevision !== current.revision) {

@@ -16,10 +16,10 @@ import type { Checks } from './checks.ts'
 import type { LockAttempt, ReleaseLocks } from './lock.ts'
 import type { LiveMarks, Marks } from './marks.ts'
 import type {
-  Refusal,
   UninstallAccepted,
   UninstallFailure,
   UninstallOutcome,
+  UninstallRefusal,
   UninstallRequest,
 } from './outcome.ts'
 import { busy, notFound, unavailable } from './refusals.ts'
@@ -182,7 +182,10 @@ export class Uninstaller {
 
 const isMarked = (live: LiveMarks): boolean => live.mark !== null || live.plan?.marked === true
 
-function helmFailed({ ref, run }: OpenUninstall, { error, output, exitCode }: UninstallFailure): Refusal {
+function helmFailed(
+  { ref, run }: OpenUninstall,
+  { error, output, exitCode }: UninstallFailure,
+): UninstallRefusal {
   const message = `helm could not uninstall ${releaseKey(ref)}: ${error}`
   return { kind: 'HelmFailed', message, output, exitCode, run }
 }

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import type { GatewayContext } from '../../../resolvers/context.ts'
 import { runId } from '../../../schema/nodeId.ts'
-import type { Refusal, UninstallOutcome, UninstallRequest } from '../../../services/releases/outcome.ts'
+import type {
+  UninstallOutcome,
+  UninstallRefusal,
+  UninstallRequest,
+} from '../../../services/releases/outcome.ts'
 import { decodeCursor } from '../../../subscriptions/cursor.ts'
 import { ask } from './ask.ts'
 import { fakeContext, row, run } from './fakes.ts'
@@ -103,7 +107,7 @@ test('the request reaches the service whole, with its defaults, on behalf of the
 
 const since = '2031-01-01T00:00:00Z'
 const m = 'What happened; what to do.'
-const refusals: [Refusal, { code: string; retryable: boolean } & Record<string, unknown>][] = [
+const refusals: [UninstallRefusal, { code: string; retryable: boolean } & Record<string, unknown>][] = [
   [
     { kind: 'ReleaseNotFound', message: m, ...chat },
     { code: 'RELEASE_NOT_FOUND', retryable: false, ...chat },
