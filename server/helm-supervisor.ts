@@ -1,6 +1,6 @@
 /**
- * The process between the gateway and one helm run: `helm-supervisor DEADLINE COMMAND [ARGS…]`. It makes
- * sure that helm never outlives the gateway's right to run it.
+ * The process between the gateway and one helm run: `helm-supervisor [--remove FOLDER] DEADLINE COMMAND [ARGS…]`.
+ * It makes sure that helm never outlives the gateway's right to run it.
  *
  * - stdin is a pipe that the gateway holds open. When it closes (`kill -9` of the gateway too), helm and all
  *   of its process group are killed at once.
@@ -11,10 +11,12 @@
  * - `kill` on stdin kills helm too.
  * - stdout gets one line of JSON when helm is over, with its exit and its (bounded) output; before that one
  *   that tells helm's process group, for the case that this process is killed itself.
+ * - `--remove` names a folder that goes when helm is over: the values that were made for it.
  *
  * It imports node's own modules only and is started on its own, so that it lives however the gateway dies.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
 
 /** Bytes of each stream that are kept at its beginning and at its end. */
 const KEEP = 64 * 1024
@@ -70,6 +72,11 @@ class Supervisor {
   #timer: NodeJS.Timeout | undefined
   #killedFor: 'asked' | 'deadline' | null = null
   #over = false
+  readonly #folder: string | null
+
+  constructor(folder: string | null) {
+    this.#folder = folder
+  }
 
   run(deadline: string, command: string, args: readonly string[]): void {
     this.#obey()
@@ -153,8 +160,18 @@ class Supervisor {
     if (this.#over) return
     this.#over = true
     clearTimeout(this.#timer)
+    this.#removeFolder()
     const { stdout, stderr } = { stdout: this.#stdout.text(), stderr: this.#stderr.text() }
     report({ ...exit, killedFor: this.#killedFor, stdout, stderr }, () => process.exit(0))
+  }
+
+  #removeFolder(): void {
+    if (this.#folder === null) return
+    try {
+      rmSync(this.#folder, { recursive: true, force: true })
+    } catch {
+      // The gateway tries too, and so does the next one.
+    }
   }
 }
 
@@ -162,9 +179,11 @@ function report(value: object, done?: () => void): void {
   process.stdout.write(`${JSON.stringify(value)}\n`, done)
 }
 
-const [deadline, command, ...args] = process.argv.slice(2)
+const words = process.argv.slice(2)
+const folder = words[0] === '--remove' ? (words.splice(0, 2)[1] ?? null) : null
+const [deadline, command, ...args] = words
 if (deadline === undefined || command === undefined) {
-  process.stderr.write('usage: helm-supervisor DEADLINE COMMAND [ARGS…]\n')
+  process.stderr.write('usage: helm-supervisor [--remove FOLDER] DEADLINE COMMAND [ARGS…]\n')
   process.exit(2)
 }
-new Supervisor().run(deadline, command, args)
+new Supervisor(folder).run(deadline, command, args)
