@@ -9,6 +9,9 @@ import { planPhase, planProblem } from './phase.ts'
 import { deletionPods, judgePods, podBlockers, podCounts, podsLeftBehind } from './podCounts.ts'
 import type { DeletionBlocker, Row } from './row.ts'
 
+/** How long the lock of a release is held at least, once it has been taken. */
+const LOCK_MS = 30_000
+
 /** The row of a helm release beside its plan. */
 export function helmRow(inputs: ReleaseInputs, plan: PlanObject, now: number): Row {
   const { ref, mark, lock } = inputs
@@ -22,6 +25,10 @@ export function helmRow(inputs: ReleaseInputs, plan: PlanObject, now: number): R
     ? helmStage(exists, inputs.progress?.helmRunning || lockHeld, pods.counting)
     : null
   const status = plan.status
+  const applying = status?.phase === 'applying'
+  const begun = Date.parse(status?.startedAt ?? '')
+  // Plan and Lease come by watches of their own, and whoever has just begun holds the Lease at least so long.
+  const working = lockHeld || (applying && begun <= now && now < begun + LOCK_MS)
   return {
     ...ref,
     uid: plan.status?.run?.planUid ?? plan.uid,
@@ -41,9 +48,10 @@ export function helmRow(inputs: ReleaseInputs, plan: PlanObject, now: number): R
       lastAction: status?.action ?? null,
       lastError: status?.error ?? null,
       failed: status?.phase === 'failed',
-      applying: status?.phase === 'applying',
-      lockHeld,
-      planWithoutRelease: !exists,
+      applying,
+      lockHeld: working,
+      // While it is installed for the first time there is nothing yet, which is no drift.
+      planWithoutRelease: !exists && !(applying && working),
       cleanupPending: false,
     }),
     external: false,

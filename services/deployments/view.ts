@@ -8,34 +8,16 @@ import { matchingLabels } from '../pods/counting.ts'
 import { type ClusterCaches, matchingPods } from './caches.ts'
 import type { ChangeCause, RowChange } from './change.ts'
 import { derive } from './derive.ts'
-import type { Progress, ReleaseInputs } from './inputs.ts'
+import type { ReleaseInputs } from './inputs.ts'
 import type { DeploymentLister, Page, PageArgs } from './lister.ts'
 import { type DeploymentFilter, matches } from './listing.ts'
 import type { LLMServiceObject } from './llmService.ts'
 import { labelChart } from './openUninstall.ts'
 import { comparePlaces, placeOf } from './ordering.ts'
 import { countByPhase, cutPage, phaseCounts } from './paging.ts'
+import type { Retained, UninstallProgress } from './retained.ts'
 import { type GoneCause, type ReleaseRef, type Row, releaseKey } from './row.ts'
 import { SortedRows } from './sortedRows.ts'
-
-/** Objects of an uninstall in progress, kept beside the caches. */
-export interface Retained {
-  plan: PlanObject | null
-  mark: PlanObject | null
-  /** The LLMService that is being deleted. */
-  service: LLMServiceObject | null
-  /** resourceVersion of the plan that this gateway's mark replaced; null when it did not write the mark. */
-  replaced: string | null
-}
-
-/** What the view asks of whoever carries uninstalls through. */
-export interface UninstallProgress {
-  progress(ref: ReleaseRef): Progress | null
-  /** The plan and the mark of an uninstall that is not over, also when they have left the caches. */
-  retained(ref: ReleaseRef): Retained | null
-  /** True when the object of that uid has been reaped: the caches may still hold it for a moment. */
-  reaped(uid: string): boolean
-}
 
 export interface ViewOptions {
   caches: ClusterCaches
@@ -54,6 +36,8 @@ export class DeploymentView implements DeploymentLister {
   readonly #byAppLabel = new Map<string, Set<string>>()
   readonly #appLabelOf = new Map<string, string>()
   readonly #listeners = new Set<(change: RowChange, position: number) => void>()
+  /** Releases that this gateway is changing: what the watch shows of them is its own doing. */
+  readonly #attributed = new Map<string, { cause: ChangeCause }>()
   /** Orders and filters that were asked for since the last change. */
   readonly #selections = new Map<string, { rows: readonly Row[]; counts: Page['countsByPhase'] }>()
   #position = 0
@@ -83,7 +67,9 @@ export class DeploymentView implements DeploymentLister {
           ...(change.old ? keysOf(change.old) : []),
           ...(change.now ? keysOf(change.now) : []),
         ])
-        for (const key of keys) this.#refresh(key, 'INFORMER', change.cause === 'unreadable')
+        for (const key of keys) {
+          this.#refresh(key, this.#attributed.get(key)?.cause ?? 'INFORMER', change.cause === 'unreadable')
+        }
       }
     }
     const stops = [
@@ -136,6 +122,19 @@ export class DeploymentView implements DeploymentLister {
     if (this.#ready) this.#refresh(releaseKey(ref), cause, false)
   }
 
+  /**
+   * Until the result is called, what the watch shows of this release is told with this cause: this gateway has
+   * begun to change it, and no other may.
+   */
+  attribute(ref: ReleaseRef, cause: ChangeCause): () => void {
+    const key = releaseKey(ref)
+    const entry = { cause }
+    this.#attributed.set(key, entry)
+    return () => {
+      if (this.#attributed.get(key) === entry) this.#attributed.delete(key)
+    }
+  }
+
   subscribe(listener: (change: RowChange, position: number) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -168,9 +167,12 @@ export class DeploymentView implements DeploymentLister {
     return this.#inputs(releaseKey(ref))
   }
 
-  /** A release that is being uninstalled changes with time alone: its row is made anew for this read. */
+  /**
+   * A release that is being uninstalled changes with time alone, and so does one that is being applied when its
+   * lock runs out: their rows are made anew for this read.
+   */
   #fresh(row: Row): Row {
-    if (row.phase !== 'UNINSTALLING') return row
+    if (row.phase !== 'UNINSTALLING' && row.phase !== 'APPLYING') return row
     return derive(this.#inputs(releaseKey(row)), this.#now()) ?? row
   }
 

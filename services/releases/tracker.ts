@@ -6,6 +6,7 @@ import type { Run } from '../audit/run.ts'
 import type { ClusterCaches } from '../deployments/caches.ts'
 import type { Progress } from '../deployments/inputs.ts'
 import { isDeleting, type LLMServiceObject } from '../deployments/llmService.ts'
+import type { Retained, UninstallProgress } from '../deployments/retained.ts'
 import {
   type Backend,
   type DeletionBlocker,
@@ -14,7 +15,6 @@ import {
   type ReleaseRef,
   releaseKey,
 } from '../deployments/row.ts'
-import type { Retained, UninstallProgress } from '../deployments/view.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import type { UninstallFailure } from './outcome.ts'
 

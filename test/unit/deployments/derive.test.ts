@@ -109,6 +109,10 @@ test.each([
   ['LAST_APPLY_FAILED', 'phase: failed\naction: apply\n', helm],
   ['LAST_APPLY_FAILED', 'phase: failed\naction: apply\n', []],
   ['APPLY_UNFINISHED', 'phase: applying\n', helm],
+  // Begun a moment ago: the watch of the Leases has not told yet who holds its lock.
+  [undefined, 'phase: applying\nstartedAt: 2030-12-31T23:59:59Z\n', helm],
+  [undefined, 'phase: applying\nstartedAt: 2030-12-31T23:59:59Z\n', []],
+  ['APPLY_UNFINISHED', 'phase: applying\nstartedAt: 2030-12-31T23:59:00Z\n', []],
   ['PLAN_WITHOUT_RELEASE', 'phase: applied\n', []],
   ['PLAN_WITHOUT_RELEASE', 'phase: applied\n', [helmRecord('uninstalled')]],
   [undefined, 'phase: applied\n', helm],
