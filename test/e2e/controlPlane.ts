@@ -2,61 +2,110 @@
 // kwok in the place of the kubelets. About four seconds to ready.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { Component } from './component.ts'
 import { Kube, type KubeObject } from './kube.ts'
-import type { Managed, Processes } from './processes.ts'
+import { kubeconfigText } from './kubeconfigText.ts'
+import { freePorts } from './ports.ts'
+import type { Processes } from './processes.ts'
 import type { Tools } from './tools.ts'
-import { Fatal, until } from './wait.ts'
+import { until } from './wait.ts'
+
+/** What a story may want otherwise; flags are added to those that every cluster has, and win over them. */
+export type ClusterOptions = {
+  apiServer?: string[]
+  etcd?: string[]
+  controllerManager?: string[]
+  /** Instead of `*,-node-ipam-controller`. */
+  controllers?: string
+  /** Nodes, each with a kwok of its own, which is the way to lose one: kill `kubelets[name]`. Default: one for all. */
+  nodes?: string[]
+  /** CustomResourceDefinitions that are there from the start (default: LLMService); `[]` for none. */
+  crds?: object[]
+}
 
 export type ControlPlane = {
   /** Of a member of system:masters. */
   kubeconfig: string
+  server: string
+  /** PEM of the API server's certificate, which is its own CA. */
+  ca: string
   kube: Kube
-  /** Throws when a component has ended: whatever is seen after that says nothing about the gateway. */
+  /** One JSON event a line, level Metadata, stage ResponseComplete (watches: ResponseStarted, too). Outlives the cluster. */
+  auditLog: string
+  etcdUrl: string
+  /** The key that signs the tokens of service accounts (PEM, RSA), for tokens of one's own. */
+  signingKey: string
+  apiServer: Component
+  etcd: Component
+  kubelets: Record<string, Component>
+  /** Resolves when the API server says that it is ready, for a story that has killed it and started it again. */
+  ready: () => Promise<void>
+  /** Throws when a component has ended by itself: whatever is seen after that says nothing about the gateway. */
   check: () => void
+  components: Component[]
+  stop: () => Promise<void>
 }
 
-const NODE = 'e2e-node'
+export const NODE = 'e2e-node'
 
-export async function startControlPlane(processes: Processes, tools: Tools): Promise<ControlPlane> {
-  const [etcdPort, peerPort, apiPort, kwokPort] = await freePorts(4)
-  const tool = (name: string): string => tools[name] ?? fail(`no ${name} was built`)
-  const components: Managed[] = []
-  const run = (name: string, args: string[]): void => {
-    components.push(processes.start(name, tool(name), args))
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+}
+
+/** `name` is the folder of its files in the run's folder. */
+export async function startControlPlane(
+  processes: Processes,
+  tools: Tools,
+  name: string,
+  options: ClusterOptions = {},
+): Promise<ControlPlane> {
+  const dir = processes.folder(name)
+  const [etcdPort, peerPort, apiPort, ...kwokPorts] = await freePorts(4 + (options.nodes?.length ?? 0))
+  const components: Component[] = []
+  const component = (what: string, tool: string, args: string[]): Component => {
+    const one = new Component(processes, join(name, what), tools[tool] ?? fail(`no ${tool} was built`), args)
+    components.push(one)
+    return one
   }
   const check = (): void => {
-    const ended = components.find((c) => c.ended() !== null)
-    if (ended !== undefined) throw new Fatal(`${ended.name} has ended (${ended.ended()})`)
+    for (const one of components) one.check()
   }
   const wait = <T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> =>
-    until(what, 60_000, () => {
+    until(what, 120_000, () => {
       check()
       return ask()
     })
 
-  const etcd = `http://127.0.0.1:${etcdPort}`
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const peer = `http://127.0.0.1:${peerPort}`
-  run('etcd', [
-    `--data-dir=${join(processes.dir, 'etcd')}`,
-    `--listen-client-urls=${etcd}`,
-    `--advertise-client-urls=${etcd}`,
+  const etcd = component('etcd', 'etcd', [
+    `--data-dir=${join(dir, 'etcd')}`,
+    `--listen-client-urls=${etcdUrl}`,
+    `--advertise-client-urls=${etcdUrl}`,
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
     '--unsafe-no-fsync', // the data is thrown away
     '--log-level=warn',
+    ...(options.etcd ?? []),
   ])
+  etcd.start()
 
   const token = randomBytes(24).toString('hex')
-  const tokens = processes.file('tokens.csv', `${token},e2e-admin,e2e-admin,"system:masters"\n`)
+  const tokens = processes.file(join(name, 'tokens.csv'), `${token},e2e-admin,e2e-admin,"system:masters"\n`)
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const key = processes.file('sa.key', rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString())
+  const signingKey = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
+  const key = processes.file(join(name, 'sa.key'), signingKey)
+  const policy = processes.file(join(name, 'audit-policy.yaml'), JSON.stringify(AUDIT_POLICY))
+  const auditLog = join(dir, 'audit.log')
   const server = `https://127.0.0.1:${apiPort}`
-  const certs = join(processes.dir, 'certs')
-  run('kube-apiserver', [
-    `--etcd-servers=${etcd}`,
+  const certs = join(dir, 'certs')
+  const apiServer = component('kube-apiserver', 'kube-apiserver', [
+    `--etcd-servers=${etcdUrl}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${apiPort}`,
     `--cert-dir=${certs}`,
@@ -70,81 +119,83 @@ export async function startControlPlane(processes: Processes, tools: Tools): Pro
     '--disable-admission-plugins=ServiceAccount',
     // It would publish an address of this machine as the endpoint of the Service `kubernetes`.
     '--endpoint-reconciler-type=none',
+    `--audit-policy-file=${policy}`,
+    `--audit-log-path=${auditLog}`,
+    '--audit-log-maxsize=4000', // MB: never in pieces
+    ...(options.apiServer ?? []),
   ])
+  apiServer.start()
 
-  // The API server signs a certificate for itself, which is its own CA.
+  // The API server signs a certificate for itself.
   const caFile = join(certs, 'apiserver.crt')
   const ca = await wait('the API server writes its certificate', () =>
     existsSync(caFile) ? readFileSync(caFile, 'utf8') : undefined,
   )
-  const kubeconfig = processes.file('kubeconfig', kubeconfigText(server, ca, token))
+  const kubeconfig = processes.file(join(name, 'kubeconfig'), kubeconfigText(server, ca, token))
   const kube = new Kube(server, token, ca)
-  await wait('the API server is ready', async () =>
-    (await kube.text('/readyz')) === 'ok' ? true : undefined,
-  )
+  const ready = async (): Promise<void> => {
+    await wait('the API server is ready', async () =>
+      (await kube.text('/readyz')) === 'ok' ? true : undefined,
+    )
+  }
+  await ready()
 
-  run('kube-controller-manager', [
+  component('kube-controller-manager', 'kube-controller-manager', [
     `--kubeconfig=${kubeconfig}`,
     '--leader-elect=false',
     '--secure-port=0',
-    '--controllers=*,-node-ipam-controller',
-  ])
-  run('kube-scheduler', [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--secure-port=0'])
-  run('kwok', [
+    `--controllers=${options.controllers ?? '*,-node-ipam-controller'}`,
+    ...(options.controllerManager ?? []),
+  ]).start()
+  component('kube-scheduler', 'kube-scheduler', [
     `--kubeconfig=${kubeconfig}`,
-    `--config=${join(import.meta.dirname, 'stages.yaml')}`,
-    '--manage-all-nodes',
-    '--node-lease-duration-seconds=40',
-    '--node-ip=127.0.0.1',
-    `--server-address=127.0.0.1:${kwokPort}`,
-  ])
-  await kube.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } })
-  await wait('the node takes pods', async () => {
-    const node = await kube.get(`/api/v1/nodes/${NODE}`)
-    return isReady(node) && node.spec?.taints === undefined ? true : undefined
-  })
+    '--leader-elect=false',
+    '--secure-port=0',
+  ]).start()
+
+  const kwok = (what: string, port: number | undefined, args: string[]): Component => {
+    const one = component(what, 'kwok', [
+      `--kubeconfig=${kubeconfig}`,
+      `--config=${join(import.meta.dirname, 'stages.yaml')}`,
+      '--node-lease-duration-seconds=40',
+      '--node-ip=127.0.0.1',
+      `--server-address=127.0.0.1:${port}`,
+      ...args,
+    ])
+    one.start()
+    return one
+  }
+  const kubelets: Record<string, Component> = {}
+  if (options.nodes === undefined) kubelets[NODE] = kwok('kwok', kwokPorts[0], ['--manage-all-nodes'])
+  for (const [i, node] of (options.nodes ?? []).entries()) {
+    kubelets[node] = kwok(`kwok-${node}`, kwokPorts[i], [`--manage-single-node=${node}`])
+  }
+  for (const crd of options.crds ?? [])
+    await kube.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
+  for (const node of Object.keys(kubelets)) {
+    await kube.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
+  }
+  for (const node of Object.keys(kubelets)) {
+    await wait(`the node ${node} takes pods`, async () => {
+      const object = await kube.get(`/api/v1/nodes/${node}`)
+      return isReady(object) && object.spec?.taints === undefined ? true : undefined
+    })
+  }
   await wait('the controllers run', () => kube.get('/api/v1/namespaces/default/serviceaccounts/default'))
-  return { kubeconfig, kube, check }
+
+  const stop = async (): Promise<void> => {
+    kube.close()
+    await Promise.all(components.map((one) => one.kill()))
+  }
+  return {
+    ...{ kubeconfig, server, ca, kube, auditLog, etcdUrl, signingKey },
+    ...{ apiServer, etcd, kubelets, ready, check, components, stop },
+  }
 }
 
 export function isReady(object: KubeObject): boolean {
   const conditions = (object.status?.conditions ?? []) as { type: string; status: string }[]
   return conditions.some((c) => c.type === 'Ready' && c.status === 'True')
-}
-
-/** JSON, which is YAML. */
-function kubeconfigText(server: string, ca: string, token: string): string {
-  const name = 'e2e'
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    clusters: [
-      { name, cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
-    ],
-    users: [{ name, user: { token } }],
-  })
-}
-
-/** Ports that were free a moment ago. All are held at once, so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listenAnywhere()))
-  return Promise.all(servers.map((server) => portAndClose(server)))
-}
-
-function listenAnywhere(): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => resolve(server))
-  })
-}
-
-function portAndClose(server: Server): Promise<number> {
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return new Promise((resolve) => server.close(() => resolve(port)))
 }
 
 function fail(message: string): never {

@@ -54,6 +54,30 @@ export class Kube {
     return this.#json<KubeObject>('POST', path, body)
   }
 
+  /** JSON merge patch. `path` may end in `/status`. */
+  patch(path: string, body: object): Promise<KubeObject> {
+    return this.#json<KubeObject>('PATCH', path, body, 'application/merge-patch+json')
+  }
+
+  /** As `kubectl delete`: graceful, with the API server's own propagation; one that is not there is no error. */
+  async delete(path: string, options: object = {}): Promise<void> {
+    try {
+      await this.#json('DELETE', path, options)
+    } catch (error) {
+      if (!(error instanceof KubeError && error.status === 404)) throw error
+    }
+  }
+
+  /** Undefined for 404, whatever is not there: the object, or its kind. */
+  async find<T = KubeObject>(path: string): Promise<T | undefined> {
+    try {
+      return await this.get<T>(path)
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
   async list(path: string, labelSelector = ''): Promise<KubeObject[]> {
     const query = labelSelector === '' ? '' : `?labelSelector=${encodeURIComponent(labelSelector)}`
     return (await this.get<List>(path + query)).items ?? []
@@ -106,15 +130,19 @@ export class Kube {
     this.#agent.destroy()
   }
 
-  async #json<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await this.#open(method, path, body)
+  async #json<T>(method: string, path: string, body?: object, type?: string): Promise<T> {
+    const response = await this.#open(method, path, body, type)
     return JSON.parse(await text(response)) as T
   }
 
   /** Resolves with the open response of a success, rejects with a KubeError of anything else. */
-  #open(method: string, path: string, body?: object): Promise<IncomingMessage> {
+  #open(method: string, path: string, body?: object, type = 'application/json'): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' }
+      const headers = {
+        authorization: `Bearer ${this.#token}`,
+        'content-type': type,
+        'user-agent': 'e2e-story',
+      }
       const req = request(this.#server + path, { method, headers, agent: this.#agent }, (response) => {
         const status = response.statusCode ?? 0
         if (status < 300) return resolve(response)

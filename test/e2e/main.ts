@@ -1,28 +1,32 @@
-// npm run e2e [-- [NAME…] [--keep] [--tools] [--helm3]]: the stories on a real Kubernetes control plane.
-import { randomBytes } from 'node:crypto'
+// npm run e2e [-- [NAME…] [--keep] [--tools] [--helm 4|3]]: the stories on a real Kubernetes control plane.
 import { parseArgs } from 'node:util'
-import { type ControlPlane, startControlPlane } from './controlPlane.ts'
 import { Processes } from './processes.ts'
-import { uninstall } from './stories/uninstall.ts'
-import type { Story } from './story.ts'
-import { buildTools, NoGo, type Row, stopBuild, type Tools } from './tools.ts'
-import { seconds, until } from './wait.ts'
+import { STORIES } from './stories.ts'
+import { Suite, type Telling } from './suite.ts'
+import { buildTools, NoGo, stopBuild } from './tools.ts'
+import { seconds } from './wait.ts'
 
-const STORIES: Record<string, Story> = { uninstall }
+const names = (byHand: boolean): string =>
+  STORIES.filter((s) => (s.byHand ?? false) === byHand)
+    .map((s) => s.name)
+    .join(' ')
 
 const HELP = `npm run e2e -- [NAME…] [flags]
-  NAME      ${Object.keys(STORIES).join(', ')}; all when none is given
-  --keep    leave the cluster up at the end, and say where its kubeconfig is and how to stop it
-  --tools   build the programs of the control plane, and no more
-  --helm3   build helm 3, too
-`
+  --keep     leave the clusters up at the end, and say where their kubeconfigs are and how to stop them
+  --helm N   with helm 4 or helm 3 alone
+  --tools    build the programs of the control plane, and no more
 
-const say = (line: string): void => {
-  if (!interrupted) process.stdout.write(`${line}\n`)
-}
+The stories, all of them when no NAME is given:
+  ${names(false)}
+${names(true) === '' ? '' : `Only when named:\n  ${names(true)}\n`}`
+
+const AT_ONCE = 3
 
 /** Ctrl-C: what fails from then on fails because everything is being stopped, and is not worth a word. */
 let interrupted = false
+const say = (line: string): void => {
+  if (!interrupted) process.stdout.write(`${line}\n`)
+}
 
 async function main(): Promise<number> {
   const options = parse()
@@ -31,8 +35,7 @@ async function main(): Promise<number> {
     say(HELP)
     return 0
   }
-  const rows: Row[] = ['etcd', 'kubernetes', 'kwok', 'helm4']
-  if (options.helm3) rows.push('helm3')
+  let processes: Processes | undefined
   const onSignal = (signal: NodeJS.Signals): void => {
     interrupted = true
     stopBuild()
@@ -40,100 +43,58 @@ async function main(): Promise<number> {
     if (processes === undefined) end()
     else processes.stop().then(end, end)
   }
-  let processes: Processes | undefined
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal).once('SIGHUP', onSignal)
 
-  const tools = await buildTools(rows, say)
+  const tools = await buildTools(['etcd', 'kubernetes', 'kwok', 'helm4', 'helm3'], say)
   if (options.tools) {
     for (const [name, path] of Object.entries(tools)) say(`${name}  ${path}`)
     return 0
   }
-  processes = new Processes(options.keep)
-  try {
-    return await runStories(options.names, processes, tools)
-  } finally {
-    if (options.keep)
-      say(`kept: KUBECONFIG=${processes.dir}/kubeconfig\nto stop it: sh ${processes.stopScript}`)
-    else await processes.stop()
-  }
-}
-
-async function runStories(names: string[], processes: Processes, tools: Tools): Promise<number> {
-  const start = performance.now()
-  let cluster: ControlPlane
-  try {
-    cluster = await startControlPlane(processes, tools)
-  } catch (error) {
-    report('control plane', error, processes)
-    return finish(0, 1, names.length - 1)
-  }
-  say(`control plane ready in ${seconds(start)}`)
-  let passed = 0
-  for (const name of names) if (await runStory(name, cluster, processes, tools)) passed += 1
-  cluster.kube.close()
-  return finish(passed, names.length - passed, 0)
-}
-
-async function runStory(
-  name: string,
-  cluster: ControlPlane,
-  processes: Processes,
-  tools: Tools,
-): Promise<boolean> {
-  const story = STORIES[name]
-  const namespace = `e2e-${name}-${randomBytes(3).toString('hex')}`
-  const notes: string[] = []
-  const note = (line: string): void => {
-    notes.push(line)
-  }
+  const { keep, tellings, wholeSuite } = options
+  processes = new Processes(keep)
+  const suite = new Suite({ processes, tools, say, keep, wholeSuite, atOnce: AT_ONCE })
   const start = performance.now()
   try {
-    await makeNamespace(cluster, namespace)
-    await story?.({ cluster, processes, tools, namespace, note })
-    say(`ok      ${name}  ${seconds(start)}`)
-    return true
-  } catch (error) {
-    say(`FAILED  ${name}  ${seconds(start)}`)
-    report(name, error, processes)
-    return false
+    await suite.tell(tellings)
   } finally {
-    for (const line of notes) say(`        ${line}`)
+    if (keep) {
+      for (const kubeconfig of suite.kubeconfigs) say(`kept: KUBECONFIG=${kubeconfig}`)
+      say(`to stop it: sh ${processes.stopScript}`)
+    } else await processes.stop()
   }
-}
-
-/** With what the controllers put into every namespace, so that a story can tell what it has left behind. */
-async function makeNamespace({ kube, check }: ControlPlane, name: string): Promise<void> {
-  await kube.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await until(`${name} has what every namespace has`, 20_000, async () => {
-    check()
-    const everything = await kube.everythingIn(name)
-    return everything.length === 2 ? true : undefined
-  })
-}
-
-function report(what: string, error: unknown, processes: Processes): void {
-  say(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-  say(processes.tails(15))
-}
-
-function finish(passed: number, failed: number, skipped: number): number {
-  say(`${passed} passed, ${failed} failed, ${skipped} skipped`)
-  return failed === 0 ? 0 : 1
+  say(`${suite.passed} passed, ${suite.failed} failed, 0 skipped, in ${seconds(start)}`)
+  return suite.failed === 0 ? 0 : 1
 }
 
 function parse():
-  | { names: string[]; keep: boolean; tools: boolean; helm3: boolean; help: boolean }
+  | { tellings: Telling[]; wholeSuite: boolean; keep: boolean; tools: boolean; help: boolean }
   | undefined {
   const flag = { type: 'boolean', default: false } as const
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { keep: flag, tools: flag, helm3: flag, help: flag },
+      options: { keep: flag, tools: flag, help: flag, helm: { type: 'string' } },
     })
-    const unknown = positionals.find((name) => STORIES[name] === undefined)
-    if (unknown !== undefined)
-      throw new Error(`There is no story '${unknown}': take ${Object.keys(STORIES).join(', ')}`)
-    return { ...values, names: positionals.length > 0 ? positionals : Object.keys(STORIES) }
+    const { helm, ...flags } = values
+    const unknown = positionals.find((name) => !STORIES.some((s) => s.name === name))
+    if (unknown !== undefined) {
+      throw new Error(`There is no story '${unknown}'. There are: ${names(false)} ${names(true)}`)
+    }
+    if (helm !== undefined && helm !== '4' && helm !== '3') throw new Error('--helm takes 4 or 3.')
+    const chosen = STORIES.filter((s) =>
+      positionals.length > 0 ? positionals.includes(s.name) : s.byHand !== true,
+    )
+    const tellings = chosen.flatMap((story) => {
+      const majors = story.helm ?? ['4']
+      return majors
+        .filter((major) => helm === undefined || major === helm)
+        .map((major) => ({
+          story,
+          helmMajor: major,
+          title: story.helm === undefined ? story.name : `${story.name} (helm ${major})`,
+        }))
+    })
+    return { ...flags, tellings, wholeSuite: positionals.length === 0 && helm === undefined }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     return undefined

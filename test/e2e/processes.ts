@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import {
   appendFileSync,
   closeSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -69,8 +70,11 @@ export class Processes {
     writeFileSync(this.stopScript, STOP_SCRIPT, { mode: 0o755 })
   }
 
-  /** Starts a program in a process group of its own, its output in `<dir>/<name>.log`, its HOME in the folder. */
-  start(name: string, command: string, args: string[]): Managed {
+  /**
+   * Starts a program in a process group of its own, its HOME in the folder, its output in `<dir>/<name>.log`. The
+   * name may lead through folders that are there; `env` is added to the environment.
+   */
+  start(name: string, command: string, args: string[], env: Record<string, string> = {}): Managed {
     if (this.#stopped) throw new Error('the run is being stopped')
     const log = join(this.dir, `${name}.log`)
     const fd = openSync(log, 'a')
@@ -78,7 +82,7 @@ export class Processes {
       cwd: this.dir,
       detached: true,
       stdio: ['ignore', fd, fd],
-      env: this.env(),
+      env: { ...this.env(), ...env },
     })
     closeSync(fd)
     let ended: string | null = null
@@ -113,27 +117,37 @@ export class Processes {
     return { PATH: process.env.PATH ?? '', HOME: this.dir, TMPDIR: this.dir, LANG: 'C.UTF-8' }
   }
 
+  /** A folder in the folder; one that is there already is as good. */
+  folder(name: string): string {
+    const path = join(this.dir, name)
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+
   file(name: string, content: string): string {
     const path = join(this.dir, name)
     writeFileSync(path, content, { mode: 0o600 })
     return path
   }
 
-  /** The last lines of every log, for a failure's report. */
-  tails(lines: number): string {
-    return this.#running
-      .map((p) => `--- ${p.name} (${p.ended() ?? 'running'})\n${tail(p.log, lines)}`)
-      .join('\n')
+  /** Kills these with their process groups, and waits for their end. */
+  async kill(some: readonly Managed[]): Promise<void> {
+    for (const p of some) if (p.pid > 0) killGroup(p.pid)
+    await Promise.all(some.map((p) => p.exited))
   }
 
   /** Kills whatever still runs and removes the folder: nothing in it is worth a graceful end. Safe to call twice. */
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const p of this.#running) if (p.pid > 0) killGroup(p.pid)
-    await Promise.all(this.#running.map((p) => p.exited))
+    await this.kill(this.#running)
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     this.#watchdog?.stdin?.end()
   }
+}
+
+/** The last lines of these logs, for a failure's report. */
+export function tails(some: readonly Managed[], lines: number): string {
+  return some.map((p) => `--- ${p.name} (${p.ended() ?? 'running'})\n${tail(p.log, lines)}`).join('\n')
 }
 
 export function tail(file: string, lines: number): string {

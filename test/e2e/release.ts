@@ -1,40 +1,24 @@
 // A release as Swiss finds it in a cluster: installed by the real helm, with the plan ConfigMap beside it.
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { type ControlPlane, isReady } from './controlPlane.ts'
+import { isReady } from './controlPlane.ts'
 import type { Kube } from './kube.ts'
-import type { Processes } from './processes.ts'
-import type { Tools } from './tools.ts'
+import type { StoryContext } from './story.ts'
 import { until } from './wait.ts'
 
-const run = promisify(execFile)
 const CHART = join(import.meta.dirname, 'chart')
 
 /** What a deleted pod takes to go, as stages.yaml has it. */
 export const POD_TIME_MS = 8000
 
-export async function helm(
-  cluster: ControlPlane,
-  tools: Tools,
-  processes: Processes,
-  args: string[],
-): Promise<string> {
-  const env = { ...processes.env(), KUBECONFIG: cluster.kubeconfig }
-  const { stdout } = await run(tools.helm ?? '', args, { env, timeout: 60_000 })
-  return stdout
-}
-
 /** `helm install` of the chart in this folder; resolves when its three pods are ready. */
 export async function installRelease(
-  cluster: ControlPlane,
-  tools: Tools,
-  processes: Processes,
+  { cluster, helm }: StoryContext,
   namespace: string,
   name: string,
+  ...flags: string[]
 ): Promise<void> {
-  await helm(cluster, tools, processes, ['install', name, CHART, '--namespace', namespace])
-  await until(`the pods of ${name} are ready`, 30_000, async () => {
+  await helm('install', name, CHART, '--namespace', namespace, ...flags)
+  await until(`the pods of ${name} are ready`, 120_000, async () => {
     cluster.check()
     const pods = await cluster.kube.list(podsPath(namespace), instance(name))
     return pods.length === 3 && pods.every(isReady) ? true : undefined

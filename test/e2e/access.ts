@@ -1,0 +1,48 @@
+// Who the gateways are: the ServiceAccount `swiss`. Their requests are found in the audit log by this user, those of
+// the helm that they run by its user agent (`Helm/…`) besides.
+import type { ControlPlane } from './controlPlane.ts'
+import { KubeError } from './kube.ts'
+import { kubeconfigText } from './kubeconfigText.ts'
+
+export const SYSTEM = 'swiss-system'
+export const GATEWAY_USER = `system:serviceaccount:${SYSTEM}:swiss`
+
+/** The ServiceAccount with its rights, and a kubeconfig with a token of it that is good for three hours. */
+export async function gatewayAccess(cluster: ControlPlane): Promise<string> {
+  const { kube } = cluster
+  await kube.create('/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: SYSTEM },
+  })
+  await kube.create(`/api/v1/namespaces/${SYSTEM}/serviceaccounts`, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'swiss' },
+  })
+  await grantRights(cluster)
+  return kubeconfigText(cluster.server, cluster.ca, await tokenOf(cluster, 'swiss', 3 * 3600))
+}
+
+/** TokenRequest: a bearer token of a ServiceAccount in `swiss-system`. Seconds, 600 at least. */
+export async function tokenOf(cluster: ControlPlane, account: string, seconds: number): Promise<string> {
+  const answer = await cluster.kube.create(`/api/v1/namespaces/${SYSTEM}/serviceaccounts/${account}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: seconds },
+  })
+  const token = answer.status?.token
+  if (typeof token !== 'string') throw new KubeError(201, 'a TokenRequest without a token')
+  return token
+}
+
+/** Everything, until roles of Swiss's own are there. */
+async function grantRights({ kube }: ControlPlane): Promise<void> {
+  await kube.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'swiss' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: GATEWAY_USER }],
+  })
+}
