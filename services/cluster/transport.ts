@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../runtime/clock.ts'
+import { parseJson, printJson } from '../runtime/json.ts'
 import { ClockOffset } from './clockOffset.ts'
 import type { Connection } from './connectionTypes.ts'
 import { classify, KubeError } from './errors.ts'
@@ -101,7 +102,7 @@ export class Transport {
       return await this.#exchange(send, async (answer) => {
         const text = await readText(answer.body)
         try {
-          return JSON.parse(text) as unknown
+          return parseJson(text)
         } catch {
           throw new KubeError('Unavailable', 'the answer is not JSON', { status: answer.status })
         }
@@ -194,7 +195,7 @@ export class Transport {
       path: this.#basePath + send.path,
       method: send.method,
       headers,
-      body: send.body === undefined ? null : JSON.stringify(send.body),
+      body: send.body === undefined ? null : printJson(send.body),
       signal,
       // The time-outs are ours, on the passed-in clock.
       headersTimeout: 0,

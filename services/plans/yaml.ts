@@ -207,7 +207,7 @@ export function writeYaml(value: PlanValue): string {
 }
 
 /** Texts that the package's own rules would leave plain or in a block, and that a reader could take for something else. */
-function mustBeQuoted(text: string): boolean {
+export function mustBeQuoted(text: string): boolean {
   SPECIAL.lastIndex = 0
   if (SPECIAL.test(text)) return true
   // PyYAML takes no tab in a plain text.

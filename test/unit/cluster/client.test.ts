@@ -32,6 +32,20 @@ describe('reads', () => {
     })
   })
 
+  test('an integer beyond 2^53 keeps its digits, read and written back', async () => {
+    const { api, client } = await startCluster()
+    const object =
+      '{"metadata":{"namespace":"team-a","name":"chat"},"spec":{"seed":9007199254740993,"a":"9007199254740993"}}'
+    api.intercept = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(object)
+      return true
+    }
+    const read = await client.get(Kinds.LLMService, ref)
+    expect(read.spec).toEqual({ seed: 9007199254740993n, a: '9007199254740993' })
+    expect(await client.update(Kinds.LLMService, read)).toEqual(read)
+    expect(api.requests.at(-1)?.text).toContain('"spec":{"seed":9007199254740993,"a":"9007199254740993"}')
+  })
+
   test('metadata-only reads ask for nothing else', async () => {
     const { api, client } = await startCluster()
     await client.list(Kinds.Secret, { namespace: 'team-a', labelSelector: 'owner=helm', metadataOnly: true })

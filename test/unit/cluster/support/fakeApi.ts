@@ -7,6 +7,8 @@ export interface Received {
   path: string
   query: URLSearchParams
   headers: IncomingMessage['headers']
+  /** The body as it came. */
+  text: string
   body: unknown
 }
 
@@ -99,6 +101,7 @@ export class FakeApi {
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
+      text,
       body: text === '' ? undefined : JSON.parse(text),
     }
     this.requests.push(received)
