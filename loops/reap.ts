@@ -1,4 +1,5 @@
 import type { Checks } from '../services/releases/checks.ts'
+import type { LostApplies } from '../services/releases/lostApplies.ts'
 import type { Orphans } from '../services/releases/orphans.ts'
 import { Loop, type LoopOptions } from './loop.ts'
 
@@ -6,9 +7,13 @@ const EVERY_MS = 5000
 
 /** The loop that carries uninstalls to their end: checks each of them, and closes what was left open. */
 export function reapLoop(
-  options: Pick<LoopOptions, 'clock' | 'tasks' | 'isLeader'> & { checks: Checks; orphans: Orphans },
+  options: Pick<LoopOptions, 'clock' | 'tasks' | 'isLeader'> & {
+    checks: Checks
+    orphans: Orphans
+    lostApplies: LostApplies
+  },
 ): Loop {
-  const { checks, orphans, ...common } = options
+  const { checks, orphans, lostApplies, ...common } = options
   return new Loop({
     ...common,
     name: 'reap',
@@ -16,6 +21,7 @@ export function reapLoop(
     pass: async () => {
       await checks.pass()
       await orphans.closeRuns()
+      await lostApplies.close()
       await orphans.removeLocks()
     },
   })

@@ -2,7 +2,13 @@ import type { AuditLog } from '../services/audit/run.ts'
 import type { Actor } from '../services/auth/actor.ts'
 import type { DeploymentLister } from '../services/deployments/lister.ts'
 import type { ClusterInfo, ReleaseDetails } from '../services/releases/detailTypes.ts'
-import type { UninstallOutcome, UninstallRequest } from '../services/releases/outcome.ts'
+import type {
+  ApplyOutcome,
+  ApplyPlanRequest,
+  RollbackRequest,
+  UninstallOutcome,
+  UninstallRequest,
+} from '../services/releases/outcome.ts'
 import type { Feed } from '../subscriptions/feed.ts'
 
 export type { GatewayContext } from '../schema/context.ts'
@@ -21,6 +27,10 @@ declare module '../schema/context.ts' {
     lister: DeploymentLister
     details: ReleaseDetails
     uninstaller: { uninstall(request: UninstallRequest, actor: Actor): Promise<UninstallOutcome> }
+    applier: {
+      applyPlan(request: ApplyPlanRequest, actor: Actor): Promise<ApplyOutcome>
+      rollback(request: RollbackRequest, actor: Actor): Promise<ApplyOutcome>
+    }
     audit: AuditLog
     feed: Feed
     cluster: () => ClusterInfo

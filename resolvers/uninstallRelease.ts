@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { builder } from '../schema/builder.ts'
 import { UninstallReleaseInput, UninstallReleaseResult } from '../schema/uninstall.ts'
-import type { UninstallRefusal, UninstallRequest } from '../services/releases/outcome.ts'
-import type { GatewayContext } from './context.ts'
+import type { UninstallRequest } from '../services/releases/outcome.ts'
+import { forbidden } from './forbidden.ts'
 import { atMost, integer, namespaceName, nullable, parseInput, releaseName, text } from './input.ts'
 
 const Args = z.object({
@@ -16,13 +16,6 @@ const Args = z.object({
     timeoutSeconds: integer(0, 3600),
   }),
 })
-
-/** Why the caller may not do it, or null. A read-only gateway says so to everybody, and says it itself. */
-function forbidden(namespace: string, { can, cluster }: GatewayContext): UninstallRefusal | null {
-  if (cluster().readOnly || can(namespace).includes('UNINSTALL')) return null
-  const message = `You may not uninstall releases in the namespace ${namespace}; ask for the permission UNINSTALL.`
-  return { kind: 'Forbidden', message, permission: 'UNINSTALL' }
-}
 
 builder.mutationField('uninstallRelease', (t) =>
   t.field({
@@ -40,7 +33,7 @@ builder.mutationField('uninstallRelease', (t) =>
       const parsed = parseInput(Args, args)
       if ('refusal' in parsed) return parsed.refusal
       const request = parsed.data.input
-      const refusal = forbidden(request.namespace, context)
+      const refusal = forbidden('UNINSTALL', request.namespace, context)
       if (refusal) return refusal
       const outcome = await context.uninstaller.uninstall(request, context.actor)
       if (outcome.kind !== 'Uninstall') return outcome

@@ -14,14 +14,22 @@ import { DeploymentView } from '../services/deployments/view.ts'
 import type { HelmRunner } from '../services/helm/runner.ts'
 import { AcceptHelm } from '../services/releases/acceptHelm.ts'
 import { AcceptService } from '../services/releases/acceptService.ts'
+import { Applier } from '../services/releases/applier.ts'
+import { ApplyHelm } from '../services/releases/applyHelm.ts'
+import { ApplyLocked } from '../services/releases/applyLocked.ts'
+import { ApplyRuns } from '../services/releases/applyRuns.ts'
+import { ApplyService } from '../services/releases/applyService.ts'
 import { Check } from '../services/releases/check.ts'
 import { CheckingLister } from '../services/releases/checkingLister.ts'
 import { Checks } from '../services/releases/checks.ts'
+import { ComposedPlans } from '../services/releases/composedPlans.ts'
 import { Details } from '../services/releases/detail.ts'
 import { HelmRuns } from '../services/releases/helmRuns.ts'
 import { ReleaseLocks } from '../services/releases/lock.ts'
+import { LostApplies } from '../services/releases/lostApplies.ts'
 import { Marks } from '../services/releases/marks.ts'
 import { Orphans } from '../services/releases/orphans.ts'
+import { PlanWrites } from '../services/releases/planWrites.ts'
 import { Reap } from '../services/releases/reap.ts'
 import { ServiceCheck } from '../services/releases/serviceCheck.ts'
 import { type OpenUninstall, UninstallTracker } from '../services/releases/tracker.ts'
@@ -60,6 +68,9 @@ export interface Services {
   checks: Checks
   details: Details
   uninstaller: Uninstaller
+  applier: Applier
+  /** For whatever else changes a release, or what lies beside it. */
+  applyLocked: ApplyLocked
   elector: LeaderElector
   helm: HelmRunner
   tasks: TaskTracker
@@ -108,6 +119,25 @@ export function assemble(options: AssembleOptions): Services {
     readOnly: options.readOnly,
     namespaces,
   })
+  const changing = {
+    ...common,
+    helm,
+    caches,
+    view,
+    clock,
+    newId,
+    tasks,
+    stopping,
+    plans: new PlanWrites(client),
+  }
+  const applyLocked = new ApplyLocked({
+    ...changing,
+    applyHelm: new ApplyHelm({ ...changing, applyRuns: new ApplyRuns(changing) }),
+    applyService: new ApplyService(changing),
+    readOnly: options.readOnly,
+    namespaces,
+  })
+  const composed = new ComposedPlans({ client, namespace: options.gatewayNamespace })
   const elector = new LeaderElector({
     client,
     clock,
@@ -117,6 +147,7 @@ export function assemble(options: AssembleOptions): Services {
     namespace: options.gatewayNamespace,
   })
   const orphans = new Orphans({ ...common, caches })
+  const lostApplies = new LostApplies({ ...common, caches, view })
   return {
     client,
     caches,
@@ -126,9 +157,11 @@ export function assemble(options: AssembleOptions): Services {
     checks,
     details: new Details({ client, caches, view }),
     uninstaller,
+    applier: new Applier({ client, applyLocked, composed }),
+    applyLocked,
     elector,
     helm,
     tasks,
-    reap: reapLoop({ clock, tasks, isLeader: () => elector.isLeader, checks, orphans }),
+    reap: reapLoop({ clock, tasks, isLeader: () => elector.isLeader, checks, orphans, lostApplies }),
   }
 }

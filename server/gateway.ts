@@ -123,6 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       lister: services.lister,
       details: services.details,
       uninstaller: services.uninstaller,
+      applier: services.applier,
       audit,
       feed,
       cluster,

@@ -77,6 +77,13 @@ export const Kinds = {
     plural: 'leases',
     namespaced: true,
   },
+  ControllerRevision: {
+    kind: 'ControllerRevision',
+    group: 'apps',
+    version: 'v1',
+    plural: 'controllerrevisions',
+    namespaced: true,
+  },
   LLMService: {
     kind: 'LLMService',
     group: 'serving.modelsphere.dev',

@@ -4,6 +4,8 @@ import { readTime } from './time.ts'
 
 /** Annotations that Swiss writes on an LLMService; one that has none of them is external. */
 const ANNOTATION_PREFIX = 'swiss.modelsphere.dev/'
+/** Carried by the ControllerRevisions of an LLMService: its name. */
+export const SERVICE_LABEL = 'serving.modelsphere.dev/llmservice'
 
 /** An LLMService as the cache keeps it: metadata without managed fields, and the parts of spec and status that a row shows. */
 export interface LLMServiceObject extends KubeObject {
@@ -23,7 +25,13 @@ export interface LLMServiceObject extends KubeObject {
       lastTransitionTime?: string
     }[]
     helm?: { revision?: number; status?: string }
-    history?: { revision?: number; appliedAt?: string; hash?: string; action?: string }[]
+    history?: {
+      revision?: number
+      appliedAt?: string
+      hash?: string
+      action?: string
+      controllerRevision?: string
+    }[]
     deletion?: OperatorDeletion | null
   }
 }

@@ -24,13 +24,11 @@ import type { UninstallRequest } from './outcome.ts'
 import { failedPrecondition } from './preconditions.ts'
 import { conflict, notFound } from './refusals.ts'
 import { newRun, startedRun } from './runs.ts'
+import { untilSeen } from './seen.ts'
 import type { UninstallTracker } from './tracker.ts'
-import { within } from './within.ts'
 
 /** What an answer says when helm has not been waited for. */
 export const STARTED = 'uninstall started'
-/** How long an answer waits for the view to show the mark. */
-const VIEW_WAIT_MS = 2000
 
 export interface AcceptHelmOptions {
   client: KubeClient
@@ -151,15 +149,7 @@ export class AcceptHelm {
       const row = view.get(ref)
       return row === undefined || row.phase === 'UNINSTALLING'
     }
-    if (shows()) return
-    let stop = () => {}
-    const seen = new Promise<void>((resolve) => {
-      stop = view.subscribe(() => {
-        if (shows()) resolve()
-      })
-    })
-    await within(clock, VIEW_WAIT_MS, seen)
-    stop()
+    await untilSeen(clock, (listener) => view.subscribe(listener), shows)
   }
 }
 

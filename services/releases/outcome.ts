@@ -85,3 +85,43 @@ export interface UninstallRequest {
   waitFor: 'ACCEPTED' | 'HELM' | 'GONE'
   timeoutSeconds: number
 }
+
+/** An accepted change of a release. */
+export interface Applied {
+  kind: 'Apply'
+  namespace: string
+  name: string
+  /** False when nothing differed from what runs: nothing was written. */
+  changed: boolean
+  /** As the view has it now; null when there is none. */
+  revision: number | null
+  /** What helm printed. */
+  output: string
+  row: Row | null
+  run: Run
+  /** Feed position just before the change's own first event; a resolver makes a cursor of it. */
+  position: number
+}
+
+/** What a change can be refused with. */
+export type ApplyRefusal = Exclude<Refusal, { kind: 'SloUnavailable' }>
+
+export type ApplyOutcome = Applied | ApplyRefusal
+
+export interface ApplyPlanRequest {
+  namespace: string
+  name: string
+  planHash: string
+  expectedRevision: number | null
+  note: string | null
+  /** Lets helm take over fields that others own; helm 4 only. */
+  forceConflicts: boolean
+}
+
+export interface RollbackRequest {
+  namespace: string
+  name: string
+  toRevision: number
+  expectedRevision: number | null
+  note: string | null
+}

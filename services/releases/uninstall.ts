@@ -22,7 +22,7 @@ import type {
   UninstallRefusal,
   UninstallRequest,
 } from './outcome.ts'
-import { busy, notFound, unavailable } from './refusals.ts'
+import { busy, readOnly as isReadOnly, notFound, unavailable } from './refusals.ts'
 import { runOf } from './runs.ts'
 import type { OpenUninstall, UninstallTracker } from './tracker.ts'
 import { within } from './within.ts'
@@ -59,7 +59,7 @@ export class Uninstaller {
   async uninstall(request: UninstallRequest, actor: Actor): Promise<UninstallOutcome> {
     const { readOnly, namespaces } = this.#options
     const ref = { namespace: request.namespace, name: request.name }
-    if (readOnly) return { kind: 'ReadOnly', message: 'this gateway is read-only' }
+    if (readOnly) return isReadOnly()
     if (namespaces.length > 0 && !namespaces.includes(ref.namespace)) return notFound(ref)
     try {
       const accepted = await this.#oneAtATime(ref, () => this.#accept(ref, request, actor))

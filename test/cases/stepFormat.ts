@@ -68,6 +68,9 @@ const killPoint = z.enum([
   'after-autoscale',
   'before-plan-delete',
   'before-audit',
+  'after-archive',
+  'after-plan',
+  'after-status',
 ])
 export type KillPoint = z.infer<typeof killPoint>
 

@@ -136,6 +136,7 @@ export function fakeContext(part: Partial<GatewayContext> = {}): GatewayContext 
       revisions: unexpected('details.revisions'),
     },
     uninstaller: { uninstall: unexpected('uninstall') },
+    applier: { applyPlan: unexpected('applyPlan'), rollback: unexpected('rollback') },
     audit: {
       shared: true,
       start: unexpected('audit.start'),

@@ -53,7 +53,7 @@ test('the root fields are those of this version, no stubs', () => {
     'node',
     'nodes',
   ])
-  expect(fields(schema.getMutationType())).toEqual(['uninstallRelease'])
+  expect(fields(schema.getMutationType())).toEqual(['uninstallRelease', 'applyPlan', 'rollbackRelease'])
   expect(fields(schema.getSubscriptionType())).toEqual([
     'deploymentPhaseChanged',
     'deploymentChanged',
