@@ -23,6 +23,8 @@ export type Managed = {
   ended: () => string | null
   /** Resolves when it has ended, with the same text. */
   exited: Promise<string>
+  /** `kill -9` of this process alone. */
+  kill: () => void
   /** SIGTERM, and SIGKILL to its whole process group when `withinMs` was not enough. Answers how it ended. */
   end: (withinMs: number) => Promise<string>
 }
@@ -107,7 +109,10 @@ export class Processes {
       }
       return exited
     }
-    const managed: Managed = { name, pid, log, ended: () => ended, exited, end }
+    const kill = (): void => {
+      child.kill('SIGKILL')
+    }
+    const managed: Managed = { name, pid, log, ended: () => ended, exited, kill, end }
     this.#running.push(managed)
     return managed
   }

@@ -1,7 +1,7 @@
 // A release as Swiss finds it in a cluster: installed by the real helm, with the plan ConfigMap beside it.
 import { join } from 'node:path'
 import { isReady } from './controlPlane.ts'
-import type { Kube } from './kube.ts'
+import type { Kube, KubeObject } from './kube.ts'
 import type { StoryContext } from './story.ts'
 import { until } from './wait.ts'
 
@@ -25,34 +25,66 @@ export async function installRelease(
   })
 }
 
-/** The plan ConfigMap that the tool which installed the release has written. */
-export async function makePlan(kube: Kube, namespace: string, name: string): Promise<void> {
+/** What the tool that installed the release has written beside it. */
+export type PlanOptions = {
+  /** Archive Secrets of these revisions. */
+  archives?: number[]
+  autoscale?: boolean
+}
+
+/** The plan ConfigMap, and what `options` names. */
+export async function makePlan(
+  kube: Kube,
+  namespace: string,
+  name: string,
+  options: PlanOptions = {},
+): Promise<void> {
   const now = new Date().toISOString()
-  await kube.create(`/api/v1/namespaces/${namespace}/configmaps`, {
-    apiVersion: 'v1',
+  const managed = { 'app.kubernetes.io/managed-by': 'swiss' }
+  const data = {
+    'plan.yaml': [
+      'apiVersion: plan.swiss/v1',
+      `release: {name: ${name}, namespace: ${namespace}}`,
+      'source: {catalog: e2e, catalogName: e2e, ref: main, model: none, version: "1", variant: default}',
+      'chart: {name: e2e-model, version: 0.1.0}',
+      'engine: vllm',
+      'profile: default',
+      'hash: e2e0000000000000',
+      '',
+    ].join('\n'),
+    'status.yaml': [
+      'phase: applied',
+      'action: install',
+      'revision: 1',
+      `startedAt: "${now}"`,
+      `updatedAt: "${now}"`,
+      '',
+    ].join('\n'),
+  }
+  const make = (plural: string, object: object): Promise<KubeObject> =>
+    kube.create(`/api/v1/namespaces/${namespace}/${plural}`, { apiVersion: 'v1', ...object })
+  await make('configmaps', {
     kind: 'ConfigMap',
-    metadata: { name: `swiss-plan-${name}`, labels: { 'app.kubernetes.io/managed-by': 'swiss' } },
-    data: {
-      'plan.yaml': [
-        'apiVersion: plan.swiss/v1',
-        `release: {name: ${name}, namespace: ${namespace}}`,
-        'source: {catalog: e2e, catalogName: e2e, ref: main, model: none, version: "1", variant: default}',
-        'chart: {name: e2e-model, version: 0.1.0}',
-        'engine: vllm',
-        'profile: default',
-        'hash: e2e0000000000000',
-        '',
-      ].join('\n'),
-      'status.yaml': [
-        'phase: applied',
-        'action: install',
-        'revision: 1',
-        `startedAt: "${now}"`,
-        `updatedAt: "${now}"`,
-        '',
-      ].join('\n'),
-    },
+    metadata: { name: `swiss-plan-${name}`, labels: managed },
+    data,
   })
+  for (const revision of options.archives ?? []) {
+    await make('secrets', {
+      kind: 'Secret',
+      metadata: {
+        name: `swiss.plan.v1.${name}.v${revision}`,
+        labels: { ...managed, owner: 'swiss', name, version: String(revision) },
+      },
+      stringData: data,
+    })
+  }
+  if (options.autoscale) {
+    await make('configmaps', {
+      kind: 'ConfigMap',
+      metadata: { name: `swiss-autoscale-${name}` },
+      data: { 'policy.yaml': 'enabled: false\npools: []\n' },
+    })
+  }
 }
 
 /** Names of the release's pods, asked of the API server itself; finished ones left out. */

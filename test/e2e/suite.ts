@@ -88,7 +88,7 @@ export class Suite {
       say(`FAILED  ${title}  ${seconds(start)}`)
       say(`${title}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
       const components = cluster?.components.flatMap((c) => c.process ?? []) ?? []
-      say(tails([...components, ...started], 15))
+      say(`${tails(components, 4)}\n${tails(started, 25)}`)
     } finally {
       for (const line of notes) say(`        ${line}`)
       await processes.kill(started)

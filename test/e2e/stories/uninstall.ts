@@ -2,22 +2,13 @@
 // visible, with what holds it back, until the last of them has left the API server.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAuditedOnce, leavesNothing, rowsOf, uninstallIt } from '../checks.ts'
 import type { Gateway } from '../gateway.ts'
+import { GOES_WELL, Phases } from '../phases.ts'
+import type { DeletionPod, Row } from '../queries.ts'
 import { installRelease, makePlan, POD_TIME_MS, podsOf, watchPods } from '../release.ts'
 import type { Story, StoryContext } from '../story.ts'
 import { seconds, until } from '../wait.ts'
-import {
-  LIST,
-  type ListData,
-  type PhaseEvent,
-  type Row,
-  RUNS,
-  type RunsData,
-  STREAM,
-  type StreamData,
-  UNINSTALL,
-  type UninstallData,
-} from './uninstallQueries.ts'
 
 const NAME = 'chat'
 const NOTE = 'end-to-end story'
@@ -28,6 +19,7 @@ export const uninstall: Story = { name: 'uninstall', helm: ['4', '3'], run }
 
 async function run(context: StoryContext): Promise<void> {
   const { cluster, namespace, note } = context
+  const ref = { namespace, name: NAME }
   const before = await cluster.kube.everythingIn(namespace)
   assert.deepEqual(before, ['ConfigMap/kube-root-ca.crt', 'ServiceAccount/default'])
   await installRelease(context, namespace, NAME)
@@ -37,31 +29,37 @@ async function run(context: StoryContext): Promise<void> {
   note(`the gateway ready after ${seconds(starting)}`)
   await isListed(gateway, namespace)
 
-  // Two watchers of the same end: the gateway's stream, and a bare watch of the pods beside it.
-  const stream = await follow(context, gateway)
+  // Two watchers of the same end: the gateway's stream, and a bare watch of the pods beside it. The moment GONE
+  // arrives, the API server is asked for the pods.
+  let podsAtGone: Promise<string[]> | undefined
+  const stream = await Phases.follow(context, gateway, ref, (event) => {
+    if (event.phase === 'GONE') podsAtGone = podsOf(cluster.kube, namespace, NAME)
+  })
   const pods = await watchPods(cluster.kube, namespace, NAME)
 
   const start = performance.now()
-  const { uninstallRelease: answer } = await gateway.ask<UninstallData>(UNINSTALL, {
-    input: { namespace, name: NAME, waitFor: 'ACCEPTED', note: NOTE },
-  })
+  const answer = await uninstallIt(gateway, ref, { waitFor: 'ACCEPTED', note: NOTE })
   note(`accepted after ${seconds(start)}`)
-  assert.equal(answer.__typename, 'UninstallReleasePayload', JSON.stringify(answer))
-  assert.deepEqual([answer.alreadyInProgress, answer.deployment?.phase], [false, 'UNINSTALLING'])
+  assert.equal(answer.deployment?.phase, 'UNINSTALLING')
 
   const reads = await readUntilGone(gateway, namespace, stream, start)
   const gone = stream.gone()
   assert(gone)
-  note(`GONE after ${seconds(start, gone.at)}, ${reads.length} reads of the list until then`)
-  assert.deepEqual(await gone.pods, [], 'GONE came while the API server still had pods of the release')
+  note(`GONE after ${seconds(start, gone.arrived)}, ${reads.length} reads of the list until then`)
+  assert.deepEqual(await podsAtGone, [], 'GONE came while the API server still had pods of the release')
   const lastPodAt = pods.lastDeletedAt()
-  note(`GONE ${Math.round(gone.at - lastPodAt)} ms after the last pod's DELETED at a bare watcher`)
-  assert(gone.at - start >= POD_TIME_MS, `GONE before the ${POD_TIME_MS} ms that the pods take were over`)
+  note(`GONE ${Math.round(gone.arrived - lastPodAt)} ms after the last pod's DELETED at a bare watcher`)
+  assert(
+    gone.arrived - start >= POD_TIME_MS,
+    `GONE before the ${POD_TIME_MS} ms that the pods take were over`,
+  )
 
   showsWhatHoldsItBack(reads, lastPodAt)
-  saysEachStepOnce(stream.events)
-  await leavesNothing(context, gateway, before)
-  await isAuditedOnce(gateway, namespace)
+  saysEachStepOnce(stream)
+  assert.deepEqual(await rowsOf(gateway, namespace), [])
+  assert.equal(await context.helm('list', '--short', '--namespace', namespace), '')
+  await leavesNothing(context, namespace, before)
+  await isAuditedOnce(gateway, ref, { backend: 'HELM', note: NOTE })
 
   pods.stop()
   stream.healthy()
@@ -71,12 +69,8 @@ async function run(context: StoryContext): Promise<void> {
   note(`the gateway ended ${seconds(stopping)} after SIGTERM`)
 }
 
-async function list(gateway: Gateway, namespace: string): Promise<Row[]> {
-  return (await gateway.ask<ListData>(LIST, { ns: namespace })).deployments.nodes
-}
-
 async function isListed(gateway: Gateway, namespace: string): Promise<void> {
-  const [row, ...others] = await list(gateway, namespace)
+  const [row, ...others] = await rowsOf(gateway, namespace)
   assert(row, 'the release is not on the list')
   assert.deepEqual(others, [])
   assert.deepEqual(
@@ -88,48 +82,22 @@ async function isListed(gateway: Gateway, namespace: string): Promise<void> {
   assert.equal(row.deletion, null)
 }
 
-/** The stream, once its snapshot is over. The moment GONE arrives, the API server is asked for the pods. */
-async function follow({ cluster, namespace }: StoryContext, gateway: Gateway) {
-  const events: PhaseEvent[] = []
-  const broken: unknown[] = []
-  let gone: { at: number; pods: Promise<string[]> } | undefined
-  const stop = gateway.subscribe<StreamData>(
-    STREAM,
-    { ns: namespace, name: NAME },
-    ({ deploymentPhaseChanged: event }) => {
-      events.push(event)
-      if (event.phase === 'GONE')
-        gone ??= { at: performance.now(), pods: podsOf(cluster.kube, namespace, NAME) }
-    },
-    (error) => broken.push(error),
-  )
-  const healthy = (): void => {
-    cluster.check()
-    assert.deepEqual(broken, [], 'the subscription broke')
-  }
-  await until('the snapshot is over', 60_000, () => {
-    healthy()
-    return events.some((e) => e.kind === 'SNAPSHOT_COMPLETE') ? true : undefined
-  })
-  return { events, gone: () => gone, healthy, stop }
-}
-
 /** Reads the list again and again: until GONE the row must be on it, every time. */
 async function readUntilGone(
   gateway: Gateway,
   namespace: string,
-  stream: Awaited<ReturnType<typeof follow>>,
+  stream: Phases,
   start: number,
 ): Promise<Read[]> {
   const reads: Read[] = []
   for (;;) {
     stream.healthy()
-    const rows = await list(gateway, namespace)
+    const rows = await rowsOf(gateway, namespace)
     const at = performance.now()
     const [row] = rows
     if (row === undefined) {
       // HTTP and WebSocket are two connections: the empty list may be here a moment before the event is.
-      await until('GONE, after the row has left the list', 30_000, stream.gone, 10)
+      await until('GONE, after the row has left the list', 30_000, () => stream.gone(), 10)
     }
     if (stream.gone() !== undefined) return reads
     assert(row)
@@ -153,7 +121,7 @@ function showsWhatHoldsItBack(reads: Read[], lastPodAt: number): void {
   for (const { row } of waiting) {
     assert.equal(row.deletion?.stage, 'PODS_TERMINATING')
     // The hook's pod has finished and is nobody's concern, whether it is still there or not.
-    const pods = row.deletion.pods.filter((p) => !p.name.includes('pre-delete'))
+    const pods = (row.deletion.pods ?? []).filter((p: DeletionPod) => !p.name.includes('pre-delete'))
     assert.deepEqual(
       pods.map((p) => [p.counts, p.reason, p.node, p.deletionTimestamp !== null]),
       Array.from({ length: 3 }, () => [true, 'WITHIN_GRACE', 'e2e-node', true]),
@@ -164,34 +132,9 @@ function showsWhatHoldsItBack(reads: Read[], lastPodAt: number): void {
   }
 }
 
-function saysEachStepOnce(events: PhaseEvent[]): void {
-  const steps = events.filter((e) => e.kind === 'CHANGED')
-  assert.deepEqual(
-    steps.map((e) => `${e.previousPhase} > ${e.phase}`),
-    ['APPLIED > UNINSTALLING', 'UNINSTALLING > GONE'],
-  )
+function saysEachStepOnce(stream: Phases): void {
+  stream.told(...GOES_WELL)
+  const steps = stream.events.filter((e) => e.kind === 'CHANGED')
   assert(steps[0]?.deployment?.deletion, 'the event says UNINSTALLING, its row has no deletion')
   assert.deepEqual([steps[1]?.goneBecause, steps[1]?.deployment], ['UNINSTALLED', null])
-}
-
-/** Not on the list, not in helm, and in the namespace nothing that was not there before the install. */
-async function leavesNothing(context: StoryContext, gateway: Gateway, before: string[]): Promise<void> {
-  const { cluster, helm, namespace } = context
-  assert.deepEqual(await list(gateway, namespace), [])
-  assert.equal(await helm('list', '--short', '--namespace', namespace), '')
-  // Kubernetes' own garbage collector, and the Lease of the uninstall, may take a moment.
-  await until('the namespace is as it was before the install', 120_000, async () => {
-    const left = (await cluster.kube.everythingIn(namespace)).filter((o) => !before.includes(o))
-    if (left.length > 0) throw new Error(`left: ${left.join(', ')}`)
-    return true
-  })
-}
-
-async function isAuditedOnce(gateway: Gateway, namespace: string): Promise<void> {
-  const { runs } = await gateway.ask<RunsData>(RUNS, { ns: namespace, name: NAME })
-  assert.equal(runs.available, true)
-  assert.deepEqual(
-    runs.nodes.map((r) => [r.action, r.outcome, r.backend, r.note, r.error, r.endedAt !== null]),
-    [['UNINSTALL', 'SUCCEEDED', 'HELM', NOTE, null, true]],
-  )
 }

@@ -1,15 +1,16 @@
-// The public documents of the uninstall story, and the part of their answers that it looks at.
+// The public documents of the stories, and the part of their answers that they look at.
 
 export const LIST = `query ($ns: String!) {
   deployments(filter: { namespaces: [$ns] }) {
     totalCount
     nodes {
-      name phase backend revision helmStatus chart { name }
+      name phase phaseReason backend revision helmStatus uid chart { name } drift { kind }
       pods { total ready terminating counting gpus }
       deletion {
         stage podsRemaining requestedBy note
-        pods { name phase node counts reason deletionTimestamp }
+        pods { name phase node counts reason deletionTimestamp ignoredAt }
         blockers { kind name }
+        leftBehind { kind name }
       }
     }
   }
@@ -25,7 +26,7 @@ export const STREAM = `subscription ($ns: String!, $name: String!) {
 export const UNINSTALL = `mutation ($input: UninstallReleaseInput!) {
   uninstallRelease(input: $input) {
     __typename
-    ... on UninstallReleasePayload { alreadyInProgress cursor deployment { phase } run { action outcome } }
+    ... on UninstallReleasePayload { alreadyInProgress output cursor deployment { phase } run { id action outcome } }
     ... on UserError { code message retryable }
   }
 }`
@@ -33,31 +34,37 @@ export const UNINSTALL = `mutation ($input: UninstallReleaseInput!) {
 export const RUNS = `query ($ns: String!, $name: String!) {
   runs(filter: { namespace: $ns, name: $name }) {
     available
-    nodes { action outcome backend note error endedAt }
+    nodes { id action outcome backend actor note error endedAt }
   }
 }`
 
-type DeletionPod = {
+export type DeletionPod = {
   name: string
-  counts: boolean
-  reason: string
-  node: string
+  counts: boolean | null
+  reason: string | null
+  node: string | null
   deletionTimestamp: string | null
+  ignoredAt: string | null
 }
 export type Row = {
   name: string
   phase: string
+  phaseReason: string | null
   backend: string
-  revision: number
+  revision: number | null
   helmStatus: string | null
+  uid: string | null
   chart: { name: string } | null
+  drift: { kind: string } | null
   pods: { total: number; ready: number; terminating: number; counting: number; gpus: number }
   deletion: {
-    stage: string
-    podsRemaining: number
-    note: string
-    pods: DeletionPod[]
-    blockers: { kind: string; name: string }[]
+    stage: string | null
+    podsRemaining: number | null
+    requestedBy: string | null
+    note: string | null
+    pods: DeletionPod[] | null
+    blockers: { kind: string; name: string | null }[]
+    leftBehind: { kind: string; name: string }[]
   } | null
 }
 export type ListData = { deployments: { totalCount: number; nodes: Row[] } }
@@ -71,14 +78,24 @@ export type PhaseEvent = {
 }
 export type StreamData = { deploymentPhaseChanged: PhaseEvent }
 
-export type UninstallData = {
-  uninstallRelease: { __typename: string; alreadyInProgress?: boolean; deployment?: { phase: string } | null }
+export type UninstallAnswer = {
+  __typename: string
+  alreadyInProgress?: boolean
+  output?: string
+  deployment?: { phase: string } | null
+  run?: { id: string; action: string; outcome: string } | null
+  code?: string
+  message?: string
+  retryable?: boolean
 }
+export type UninstallData = { uninstallRelease: UninstallAnswer }
 
-type Run = {
+export type Run = {
+  id: string
   action: string
   outcome: string
   backend: string
+  actor: string | null
   note: string | null
   error: string | null
   endedAt: string | null
