@@ -6,7 +6,31 @@ import type { KubeObject } from './types.ts'
 
 type Defaulting = (object: KubeObject, now: number) => JsonRecord
 
-/** What the API server fills in when an object is created, by kind. Each gives the members that change. */
+/** What the API server fills into a spec, by kind, whenever an object is written. */
+const specDefaults: Record<string, (spec: JsonRecord) => JsonRecord> = {
+  Deployment: (spec) => ({
+    replicas: 1,
+    revisionHistoryLimit: 10,
+    progressDeadlineSeconds: 600,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
+    ...spec,
+    template: templateWithDefaults(spec.template),
+  }),
+  ReplicaSet: (spec) => ({ replicas: 1, ...spec, template: templateWithDefaults(spec.template) }),
+  StatefulSet: (spec) => ({
+    replicas: 1,
+    podManagementPolicy: 'OrderedReady',
+    revisionHistoryLimit: 10,
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+    ...spec,
+    template: templateWithDefaults(spec.template),
+  }),
+  Service: (spec) => ({ type: 'ClusterIP', sessionAffinity: 'None', ...spec }),
+  PersistentVolumeClaim: (spec) => ({ volumeMode: 'Filesystem', ...spec }),
+}
+
+/** What else it fills in when an object is created, by kind. Each gives the members that change. */
 const onCreate: Record<string, Defaulting> = {
   Pod: (pod) => {
     const spec = createdPodSpec(recordOf(pod.spec))
@@ -20,46 +44,12 @@ const onCreate: Record<string, Defaulting> = {
     spec: { ...recordOf(namespace.spec), finalizers: ['kubernetes'] },
     status: { phase: 'Active' },
   }),
-  Deployment: (deployment) => ({
-    spec: {
-      replicas: 1,
-      revisionHistoryLimit: 10,
-      progressDeadlineSeconds: 600,
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
-      ...recordOf(deployment.spec),
-      template: templateWithDefaults(at(deployment.spec, 'template')),
-    },
-    status: {},
-  }),
-  ReplicaSet: (set) => ({
-    spec: {
-      replicas: 1,
-      ...recordOf(set.spec),
-      template: templateWithDefaults(at(set.spec, 'template')),
-    },
-    status: { replicas: 0 },
-  }),
-  StatefulSet: (set) => ({
-    spec: {
-      replicas: 1,
-      podManagementPolicy: 'OrderedReady',
-      revisionHistoryLimit: 10,
-      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
-      ...recordOf(set.spec),
-      template: templateWithDefaults(at(set.spec, 'template')),
-    },
-    status: { replicas: 0, availableReplicas: 0 },
-  }),
+  Deployment: () => ({ status: {} }),
+  ReplicaSet: () => ({ status: { replicas: 0 } }),
+  StatefulSet: () => ({ status: { replicas: 0, availableReplicas: 0 } }),
   Job: newJob,
-  Service: (service) => ({
-    spec: { type: 'ClusterIP', sessionAffinity: 'None', ...recordOf(service.spec) },
-    status: { loadBalancer: {} },
-  }),
-  PersistentVolumeClaim: (claim) => ({
-    spec: { volumeMode: 'Filesystem', ...recordOf(claim.spec) },
-    status: { phase: 'Pending' },
-  }),
+  Service: () => ({ status: { loadBalancer: {} } }),
+  PersistentVolumeClaim: () => ({ status: { phase: 'Pending' } }),
   CustomResourceDefinition: (crd, now) => {
     const names = crdNames(recordOf(at(crd.spec, 'names')))
     const spec = { conversion: { strategy: 'None' }, ...recordOf(crd.spec), names }
@@ -69,8 +59,18 @@ const onCreate: Record<string, Defaulting> = {
 
 /** The object as the API server would complete it on creation: spec defaults and the first status. */
 export function withDefaults(object: KubeObject, now: number): KubeObject {
+  const complete = withSpecDefaults(object)
   const fill = onCreate[object.kind]
-  return fill === undefined ? object : { ...object, ...fill(object, now) }
+  return fill === undefined ? complete : { ...complete, ...fill(complete, now) }
+}
+
+/**
+ * The object with the defaults of its spec, which are filled in at an update as well: writing what a client has
+ * rendered once more changes nothing, so no pod template is a new one for it.
+ */
+export function withSpecDefaults(object: KubeObject): KubeObject {
+  const fill = specDefaults[object.kind]
+  return fill === undefined ? object : { ...object, spec: fill(recordOf(object.spec)) }
 }
 
 /** What is rewritten on every write: a Secret's `stringData` goes into `data`, and it always has a type. */

@@ -32,6 +32,16 @@ export function equalJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(one, other)
 }
 
+/** The JSON text of a value, the same whatever the order of its keys. */
+export const orderedJson = (value: unknown) => JSON.stringify(ordered(value))
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (!isRecord(value)) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, ordered(inner)]))
+}
+
 /** A deep copy that holds nothing but JSON: undefined members fall away. */
 export function jsonCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { refusedCreation, refusedDeletion } from './admission.ts'
-import { normalised, withDefaults } from './defaults.ts'
+import { normalised, withDefaults, withSpecDefaults } from './defaults.ts'
 import type { DeleteOptions } from './deletion.ts'
 import { decideDeletion, endsDeletion } from './deletion.ts'
 import { equalJson, isRecord, recordOf, textOf } from './json.ts'
@@ -183,7 +183,8 @@ export class Writes {
 
   private store(target: Target, before: KubeObject, incoming: KubeObject): Answer {
     const { def, name, subresource } = target
-    const after = normalised(mergedUpdate(def, before, incoming, subresource))
+    const complete = subresource === '' ? withSpecDefaults(incoming) : incoming
+    const after = normalised(mergedUpdate(def, before, complete, subresource))
     const causes = metadataUpdateCauses(before, incoming)
     if (!equalJson(before.metadata, after.metadata)) causes.push(...metadataCauses(def, after))
     causes.push(...kindCauses(after, before))

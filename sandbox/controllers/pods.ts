@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
+import { orderedJson } from '../api/json.ts'
 import type { KubeObject } from '../api/types.ts'
 import { isFinished, isReady } from '../kubelet/lifecycle.ts'
 import { controllerReference } from './owners.ts'
@@ -15,9 +16,9 @@ const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 /** Five characters for a generated name. */
 export const nameSuffix = () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
 
-/** Ten characters that stand for a template. */
+/** Ten characters that stand for a template, whatever the order of its keys. */
 export function templateHash(template: unknown): string {
-  const digest = createHash('sha256').update(JSON.stringify(template)).digest()
+  const digest = createHash('sha256').update(orderedJson(template)).digest()
   return [...digest.subarray(0, 10)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 

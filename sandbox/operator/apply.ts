@@ -9,11 +9,12 @@ import {
   type LlmService,
   planAnnotation,
   planAnnotations,
+  revisionHash,
   specOf,
 } from './llmService.ts'
 import { applyRelease } from './release.ts'
 import { render } from './render.ts'
-import { dropSnapshots, isNewestSpec, keepSnapshot, keptRevisions } from './revisions.ts'
+import { isNewestRevision, keepSnapshot, keptRevisions, trimSnapshots } from './revisions.ts'
 
 /** Brings an LLMService that is not being deleted to Applied, or to Failed with a reason. */
 export async function bringUp(context: Context, found: LlmService): Promise<void> {
@@ -28,7 +29,7 @@ export async function bringUp(context: Context, found: LlmService): Promise<void
       conditions: withReady(service, { status: 'False', reason: 'Pending', message: '' }, clock.now()),
     })
   }
-  const isKnown = service.status?.phase === 'Applied' && (await isNewestSpec(context, service))
+  const isKnown = service.status?.phase === 'Applied' && (await isNewestRevision(context, service))
   const observed = isKnown ? { observedGeneration: service.metadata.generation ?? 0 } : {}
   if (specOf(service).suspend === true) {
     await writeStatus(context, service, { ...service.status, ...observed, message: 'suspended' })
@@ -56,8 +57,9 @@ async function apply(context: Context, found: LlmService): Promise<void> {
   if ('problem' in rendered) return fail(context, found, rendered.problem)
   const isUpgrade = (found.status?.history?.length ?? 0) > 0
   const message = isUpgrade ? 'the release is being upgraded' : 'the release is being installed'
+  const { failedHash: _failed, ...present } = found.status ?? {}
   const service = await writeStatus(context, found, {
-    ...found.status,
+    ...present,
     phase: 'Applying',
     message,
     conditions: withReady(found, { status: 'False', reason: 'Applying', message }, clock.now()),
@@ -80,7 +82,7 @@ async function apply(context: Context, found: LlmService): Promise<void> {
     conditions: withReady(service, { status: 'True', reason: 'Applied', message: '' }, clock.now()),
     history,
   })
-  await dropSnapshots(context, service, history)
+  await trimSnapshots(context, service, history)
 }
 
 async function historyWith(context: Context, service: LlmService, revision: number): Promise<HistoryEntry[]> {
@@ -107,6 +109,7 @@ async function fail(
     ...more,
     phase: 'Failed',
     message,
+    failedHash: revisionHash(service),
     observedGeneration: service.metadata.generation ?? 0,
     conditions: withReady(service, { status: 'False', reason: 'Failed', message }, context.clock.now()),
   })

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { orderedJson } from '../api/json.ts'
 import type { KubeObject } from '../api/types.ts'
 
 export const group = 'serving.modelsphere.dev'
@@ -58,6 +60,8 @@ export interface ServiceStatus {
   conditions?: Condition[]
   chart?: { name: string; version?: string }
   appliedHash?: string
+  /** Of the revision that could not be applied, while the phase is Failed. */
+  failedHash?: string
   helm?: { revision: number; status: string }
   /** Newest first. */
   history?: HistoryEntry[]
@@ -78,18 +82,8 @@ export function appliedSpec(service: LlmService): Omit<ServiceSpec, 'suspend'> {
   return rest
 }
 
-/** SHA-256 in hex over the spec, whatever the order of its keys. */
-export const specHash = (service: LlmService) =>
-  createHash('sha256')
-    .update(JSON.stringify(sorted(appliedSpec(service))))
-    .digest('hex')
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
-}
+/** SHA-256 in hex, whatever the order of keys. */
+const hashOf = (value: unknown) => createHash('sha256').update(orderedJson(value)).digest('hex')
 
 const swissPrefix = 'swiss.modelsphere.dev/'
 
@@ -101,15 +95,25 @@ export const planAnnotation = (service: LlmService, key: string) =>
   service.metadata.annotations?.[`${swissPrefix}${key}`]
 
 /** What `status.appliedHash` says of this spec: the plan's hash when Swiss has written it, else the spec's. */
-export const appliedHash = (service: LlmService) => planAnnotation(service, 'plan-hash') ?? specHash(service)
+export const appliedHash = (service: LlmService) =>
+  planAnnotation(service, 'plan-hash') ?? hashOf(appliedSpec(service))
 
-/** True when nothing is left to do for it as it stands. Suspending or resuming makes a new generation. */
-export function isSettled({ metadata, spec, status }: LlmService): boolean {
+/** Stands for what a revision is of: the spec and the annotations that Swiss has written with it. */
+export const revisionHash = (service: LlmService) => hashOf([appliedSpec(service), planAnnotations(service)])
+
+/**
+ * True when nothing is left to do for it as it stands. A change of the spec, suspending and resuming make a new
+ * generation; a change of the annotations is seen by what has been done with them.
+ */
+export function isSettled(service: LlmService): boolean {
+  const { metadata, spec, status } = service
   return (
     metadata.deletionTimestamp === undefined &&
     metadata.finalizers?.includes(finalizer) === true &&
     spec?.suspend !== true &&
-    (status?.phase === 'Applied' || status?.phase === 'Failed') &&
-    status.observedGeneration === metadata.generation
+    status?.observedGeneration === metadata.generation &&
+    ((status?.phase === 'Applied' &&
+      isDeepStrictEqual(status.history?.[0]?.annotations ?? {}, planAnnotations(service))) ||
+      (status?.phase === 'Failed' && status.failedHash === revisionHash(service)))
   )
 }

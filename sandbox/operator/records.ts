@@ -5,8 +5,8 @@ import { releaseSecret } from '../helm/storage.ts'
 import { SECRET } from '../resourceTypes.ts'
 import { group } from './llmService.ts'
 
-/** On helm's records that the operator has made: the hash of the spec behind them (helm keeps foreign labels). */
-const hashLabel = `${group}/spec-hash`
+/** On helm's records that the operator has made: the hash of spec and annotations behind them (helm keeps it). */
+const hashLabel = `${group}/revision-hash`
 const hashLength = 40
 
 /** One of helm's records of a release. */
@@ -16,12 +16,11 @@ export interface HelmRecord {
   /** As the label says, which is what helm looks records up by. */
   status: string
   /** Undefined for one that somebody else has made. */
-  specHash: string | undefined
+  hash: string | undefined
 }
 
-export const hashLabels = (specHash: string) => ({ [hashLabel]: specHash.slice(0, hashLength) })
-export const isOfSpec = (record: HelmRecord, specHash: string) =>
-  record.specHash === specHash.slice(0, hashLength)
+export const hashLabels = (hash: string) => ({ [hashLabel]: hash.slice(0, hashLength) })
+export const isOfRevision = (record: HelmRecord, hash: string) => record.hash === hash.slice(0, hashLength)
 
 export function recordOf(secret: KubeObject): HelmRecord {
   const { labels = {} } = secret.metadata
@@ -29,7 +28,7 @@ export function recordOf(secret: KubeObject): HelmRecord {
     secret,
     revision: Number(labels.version ?? 0),
     status: labels.status ?? '',
-    specHash: labels[hashLabel],
+    hash: labels[hashLabel],
   }
 }
 

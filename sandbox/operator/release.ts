@@ -4,11 +4,11 @@ import { DEPLOYMENT, SECRET, SERVICE } from '../resourceTypes.ts'
 import { helmSecret } from '../samples/helmRelease.ts'
 import { type Context, confirm } from './context.ts'
 import { Foreign, isRefusal, Stale } from './errors.ts'
-import { type LlmService, specHash } from './llmService.ts'
+import { type LlmService, revisionHash } from './llmService.ts'
 import {
   type HelmRecord,
   hashLabels,
-  isOfSpec,
+  isOfRevision,
   markRecord,
   readable,
   readRecords,
@@ -39,8 +39,8 @@ export async function applyRelease(
   const { namespace = '', name } = service.metadata
   const records = await readRecords(client, namespace, name)
   const newest = records.at(-1)
-  const hash = specHash(service)
-  const isOurs = newest !== undefined && isOfSpec(newest, hash)
+  const hash = revisionHash(service)
+  const isOurs = newest !== undefined && isOfRevision(newest, hash)
   if (isOurs && newest.status === 'deployed') return { revision: newest.revision }
   const pending = isOurs && isPending(newest) ? newest : await begin(context, service, records, rendered)
   const earlier = records.filter((record) => record.revision < pending.revision)
@@ -103,7 +103,7 @@ async function begin(
     firstDeployed: (first && releaseOf(first).info.first_deployed) ?? now,
     lastDeployed: now,
   })
-  const labels = { ...secret.metadata.labels, ...hashLabels(specHash(service)) }
+  const labels = { ...secret.metadata.labels, ...hashLabels(revisionHash(service)) }
   const { creationTimestamp: _at, ...metadata } = secret.metadata
   return recordOf(await client.create(SECRET, { ...secret, metadata: { ...metadata, labels } }, namespace))
 }

@@ -10,8 +10,8 @@ import {
   type HistoryEntry,
   type LlmService,
   planAnnotations,
+  revisionHash,
   serviceLabel,
-  specHash,
   specOf,
 } from './llmService.ts'
 
@@ -37,7 +37,7 @@ export async function keepSnapshot(
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: {
-      name: `${name}-v${revision}-${specHash(service).slice(0, 10)}`,
+      name: `${name}-v${revision}-${revisionHash(service).slice(0, 10)}`,
       namespace,
       labels: { [serviceLabel]: name },
       ownerReferences: [{ ...controllerReference(service) }],
@@ -58,33 +58,52 @@ export async function keepSnapshot(
   return snapshot.metadata.name
 }
 
-/** True when the newest revision is of the spec as it stands now. */
-export async function isNewestSpec({ client }: Context, service: LlmService): Promise<boolean> {
+/** True when the newest revision is of spec and annotations as they stand now. */
+export async function isNewestRevision({ client }: Context, service: LlmService): Promise<boolean> {
   const newest = service.status?.history?.[0]
   if (!newest) return false
   const { namespace = '' } = service.metadata
   const snapshot = await client.get(CONTROLLER_REVISION, namespace, newest.controllerRevision)
-  const spec = (snapshot?.data as Snapshot | undefined)?.spec
+  const { spec, annotations = {} } = (snapshot?.data ?? {}) as Snapshot
   if (!spec) return false
   const { suspend: _suspend, ...rest } = spec
-  return isDeepStrictEqual(rest, appliedSpec(service))
+  return (
+    isDeepStrictEqual(rest, appliedSpec(service)) && isDeepStrictEqual(annotations, planAnnotations(service))
+  )
 }
 
-/** Deletes the ControllerRevisions of an LLMService, but for those that `kept` names. */
-export async function dropSnapshots(
-  { client }: Context,
-  { metadata: { namespace = '', name } }: LlmService,
-  kept: HistoryEntry[] = [],
+/** Deletes the ControllerRevisions of an LLMService. Those of a successor under its name stay. */
+export async function dropSnapshots(context: Context, service: LlmService): Promise<void> {
+  for (const snapshot of await snapshotsOf(context, service)) {
+    const owner = controllerOf(snapshot)
+    if (!owner || owner.uid === service.metadata.uid) await remove(context.client, snapshot)
+  }
+}
+
+/**
+ * Deletes the ControllerRevisions that the history does not name any more. One of a later revision is not yet
+ * named: another operator has made it and is about to write the status.
+ */
+export async function trimSnapshots(
+  context: Context,
+  service: LlmService,
+  history: HistoryEntry[],
 ): Promise<void> {
-  const { items } = await client.list(CONTROLLER_REVISION, {
-    namespace,
-    labelSelector: `${serviceLabel}=${name}`,
-  })
-  for (const snapshot of items) {
-    if (!kept.some((entry) => entry.controllerRevision === snapshot.metadata.name)) {
-      await remove(client, snapshot)
+  const newest = history[0]?.revision ?? 0
+  const kept = new Set(history.map((entry) => entry.controllerRevision))
+  for (const snapshot of await snapshotsOf(context, service)) {
+    if (Number(snapshot.revision) <= newest && !kept.has(snapshot.metadata.name)) {
+      await remove(context.client, snapshot)
     }
   }
+}
+
+async function snapshotsOf(
+  { client }: Context,
+  { metadata: { namespace = '', name } }: LlmService,
+): Promise<KubeObject[]> {
+  const labelSelector = `${serviceLabel}=${name}`
+  return (await client.list(CONTROLLER_REVISION, { namespace, labelSelector })).items
 }
 
 function remove(client: Context['client'], { metadata: { namespace = '', name, uid } }: KubeObject) {

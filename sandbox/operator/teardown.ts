@@ -181,6 +181,8 @@ async function uninstallRelease(context: Context, service: LlmService): Promise<
   const { namespace = '', name } = service.metadata
   const records = await readRecords(client, namespace, name)
   if (records.length === 0) return
+  // After the list: what it has shown is not a successor's.
+  await confirm(context, service)
   const known = readable(records)
   const newest = known.at(-1)
   if (!newest) throw new Error(`no record of the release ${name} can be read`)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeObject, Store } from '../api/types.ts'
-import { type PodTemplate, podFor } from '../controllers/pods.ts'
+import { podFor } from '../controllers/pods.ts'
 import { goTimestamp } from '../helm/payload.ts'
 import { namespace, node, timestamp } from './cluster.ts'
 import { helmSecret } from './helmRelease.ts'
 import { gptOss } from './models.ts'
 import { layersOf, mergeLayers, type PlanStatus, planConfigMap, planData } from './plan.ts'
 import { chartOf } from './story.ts'
-import { chartLabels, ownedBy, podSpec, runningPod } from './workload.ts'
+import { chartLabels, completeTemplate, ownedBy, podSpec, runningPod } from './workload.ts'
 
 const podsPerRelease = 2
 const gpusPerNode = 8
@@ -69,7 +69,7 @@ function fleetRelease(
   const created = timestamp(at)
   const failed = index % 25 === 24
   const labels = chartLabels(release.name, chart)
-  const template: PodTemplate = {
+  const template = completeTemplate({
     metadata: { labels: { ...labels, app: `${release.name}-${chart.name}` } },
     spec: podSpec({
       chart,
@@ -78,7 +78,7 @@ function fleetRelease(
       gpus: 1,
       graceSeconds: 30,
     }),
-  }
+  })
   const count = podsPerRelease
   const set: KubeObject = {
     apiVersion: 'apps/v1',

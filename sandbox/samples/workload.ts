@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { templateWithDefaults } from '../api/podDefaults.ts'
 import type { KubeObject } from '../api/types.ts'
 import { controllerReference } from '../controllers/owners.ts'
 import { nameSuffix, type PodTemplate, podFor, templateHash } from '../controllers/pods.ts'
@@ -71,6 +72,10 @@ export function runningPod(pod: KubeObject, node: string, at: string, stopSecond
   }
 }
 
+/** A template as an API server stores it, so that the next write of it makes no new one. */
+export const completeTemplate = (template: PodTemplate) =>
+  templateWithDefaults(template) as unknown as PodTemplate
+
 /** A Service and a Deployment with its ReplicaSet and pods, all up since `createdAt`. */
 export function deploymentWorkload(options: WorkloadOptions): Workload {
   const { release, chart, createdAt: at, pods } = options
@@ -81,10 +86,10 @@ export function deploymentWorkload(options: WorkloadOptions): Workload {
     'app.kubernetes.io/instance': release.name,
     component: name,
   }
-  const template: PodTemplate = {
+  const template = completeTemplate({
     metadata: { labels: { ...labels, app: `${release.name}-${chart.name}`, component: name } },
     spec: podSpec(options),
-  }
+  })
   const meta = {
     name,
     namespace: release.namespace,

@@ -249,3 +249,30 @@ test('resourceVersion is one counter for all kinds', async () => {
   expect(versions).toEqual([versions[0], (versions[0] ?? 0) + 1, (versions[0] ?? 0) + 2])
   expect(server.resourceVersion).toBe(String(versions[2]))
 })
+
+test('what is written once more as it was rendered changes nothing, defaults included', async () => {
+  const { call } = await harness()
+  const deployments = '/apis/apps/v1/namespaces/team-a/deployments'
+  const rendered = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'chat' },
+    spec: {
+      selector: { matchLabels: { app: 'chat' } },
+      template: {
+        metadata: { labels: { app: 'chat' } },
+        spec: { containers: [{ name: 'c', image: 'i:1' }] },
+      },
+    },
+  }
+  const { body: made } = await call('POST', deployments, rendered)
+  expect(made.spec.template.spec.containers).toMatchObject([{ imagePullPolicy: 'IfNotPresent' }])
+  const { body: again } = await call('PUT', `${deployments}/chat`, rendered)
+  expect(again).toEqual(made)
+  const { body: patched } = await call('PATCH', `${deployments}/chat`, { spec: rendered.spec }, mergePatch)
+  expect(patched).toEqual(made)
+  const scaled = { ...rendered, spec: { ...rendered.spec, replicas: 2 } }
+  const { body: more } = await call('PUT', `${deployments}/chat`, scaled)
+  expect(more.spec).toEqual({ ...made.spec, replicas: 2 })
+  expect(more.metadata.generation).toBe(2)
+})

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../sandbox/api/types.ts'
 import { runHelm } from '../../../sandbox/helm/run.ts'
-import { DEPLOYMENT, LLM_SERVICE } from '../../../sandbox/resourceTypes.ts'
+import { CONTROLLER_REVISION, DEPLOYMENT, LLM_SERVICE } from '../../../sandbox/resourceTypes.ts'
 import { seedSamples } from '../../../sandbox/samples/samples.ts'
 import { eventually } from '../sandbox-parts/support.ts'
 import { llmService, operatedCluster, prefix, storyOf } from './support.ts'
 
 const records = (secrets: KubeObject[]) =>
   secrets.map(({ metadata: { name, labels } }) => `${name} ${labels?.status}`)
+
+const swiss = 'swiss.modelsphere.dev/'
 
 const layersWith = (tag: string) => [{ name: 'catalog', values: { image: { repository: 'r', tag } } }]
 
@@ -104,6 +106,114 @@ test('a changed spec is the next revision, and what the chart no longer makes go
   expect(third.chart).toEqual({ name: 'vllm', version: '0.7.1' })
   expect(cluster.all('Deployment').map((it) => it.metadata.name)).toEqual(['chat-vllm'])
   expect(cluster.all('ControllerRevision').map((it) => it.revision)).toEqual([1, 2, 3])
+})
+
+test('a change of the annotations alone is a revision too, and none of the pods is replaced for it', async () => {
+  const cluster = await operatedCluster()
+  const { client } = cluster
+  const annotations = { [`${swiss}plan-hash`]: 'one', [`${swiss}action`]: 'install' }
+  await client.create(LLM_SERVICE, llmService('chat', { annotations, form: { replicaCount: 2 } }), 'team-a')
+  await cluster.status('chat', (it) => it.helm?.revision === 1, 'revision 1')
+  await eventually(() => cluster.pods('chat').length === 2, 'its pods')
+  const pods = cluster.pods('chat').map((it) => it.metadata.uid)
+  const next = { [`${swiss}plan-hash`]: 'two', [`${swiss}action`]: 'rollback', [`${swiss}note`]: 'back' }
+  await client.patch(LLM_SERVICE, 'team-a', 'chat', { metadata: { annotations: next } })
+  const status = await cluster.status('chat', (it) => it.helm?.revision === 2, 'revision 2')
+  expect(status).toMatchObject({ phase: 'Applied', observedGeneration: 1, appliedHash: 'two' })
+  expect(status.history).toMatchObject([
+    { revision: 2, hash: 'two', action: 'rollback', annotations: next },
+    { revision: 1, hash: 'one', action: 'install', annotations },
+  ])
+  const snapshots = cluster.all('ControllerRevision')
+  expect(snapshots.map((it) => it.metadata.name)).toEqual(
+    status.history?.map((it) => it.controllerRevision).reverse(),
+  )
+  const { spec } = cluster.service('chat') ?? {}
+  expect(snapshots.map((it) => it.data)).toEqual([
+    { spec, annotations },
+    { spec, annotations: next },
+  ])
+  // Others are nobody's revision.
+  await cluster.annotate('chat', 'route-settle', '0s')
+  await client.patch(LLM_SERVICE, 'team-a', 'chat', {
+    metadata: { annotations: { [`${swiss}note`]: 'again' } },
+  })
+  const third = await cluster.status('chat', (it) => it.helm?.revision === 3, 'revision 3')
+  expect(third.history).toHaveLength(3)
+  expect(cluster.pods('chat').map((it) => it.metadata.uid)).toEqual(pods)
+  expect(cluster.all('ReplicaSet')).toHaveLength(1)
+})
+
+test('writing the spec and the annotations of a snapshot back is a rollback', async () => {
+  const cluster = await operatedCluster()
+  const { client } = cluster
+  const annotations = { [`${swiss}plan-hash`]: 'one' }
+  await client.create(LLM_SERVICE, llmService('chat', { annotations, layers: layersWith('v1') }), 'team-a')
+  await cluster.status('chat', (it) => it.helm?.revision === 1, 'revision 1')
+  await client.patch(LLM_SERVICE, 'team-a', 'chat', {
+    metadata: { annotations: { [`${swiss}plan-hash`]: 'two' } },
+    spec: { layers: layersWith('v2') },
+  })
+  const second = await cluster.status('chat', (it) => it.helm?.revision === 2, 'revision 2')
+  const name = second.history?.find((it) => it.revision === 1)?.controllerRevision ?? ''
+  const snapshot = await client.get(CONTROLLER_REVISION, 'team-a', name)
+  const data = snapshot?.data as { spec: object; annotations: Record<string, string> }
+  await client.patch(LLM_SERVICE, 'team-a', 'chat', {
+    metadata: { annotations: { ...data.annotations, [`${swiss}action`]: 'rollback' } },
+    spec: data.spec,
+  })
+  const third = await cluster.status('chat', (it) => it.helm?.revision === 3, 'revision 3')
+  expect(third).toMatchObject({ phase: 'Applied', appliedHash: 'one' })
+  expect(third.history?.map(({ revision, hash, action }) => [revision, hash, action])).toEqual([
+    [3, 'one', 'rollback'],
+    [2, 'two', 'apply'],
+    [1, 'one', 'install'],
+  ])
+  const deployment = await client.get(DEPLOYMENT, 'team-a', 'chat-sglang')
+  expect(deployment?.spec).toMatchObject({ template: { spec: { containers: [{ image: 'r:v1' }] } } })
+})
+
+test('what has failed is tried again when it is applied once more', async () => {
+  const cluster = await operatedCluster()
+  const { client, server } = cluster
+  const foreign = { kind: 'Deployment', namespace: 'team-a', name: 'chat-sglang' }
+  server.store.create({
+    apiVersion: 'apps/v1',
+    ...foreign,
+    metadata: { name: foreign.name, namespace: foreign.namespace },
+    spec: { replicas: 0, selector: { matchLabels: { a: 'b' } }, template: { spec: {} } },
+  })
+  await client.create(LLM_SERVICE, llmService('chat'), 'team-a')
+  await cluster.status('chat', (it) => it.phase === 'Failed', 'Failed')
+  server.store.remove(foreign)
+  await client.patch(LLM_SERVICE, 'team-a', 'chat', {
+    metadata: { annotations: { [`${swiss}note`]: 'again' } },
+  })
+  const status = await cluster.status('chat', (it) => it.phase === 'Applied', 'Applied')
+  expect(status).toMatchObject({ helm: { revision: 2 }, observedGeneration: 1 })
+  expect(status).not.toHaveProperty('failedHash')
+})
+
+test('a snapshot of a later revision is not taken away by an operator that is behind', async () => {
+  const cluster = await operatedCluster()
+  const { client, server } = cluster
+  const later = (revision: number) => ({
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: `other-${revision}`,
+      namespace: 'team-a',
+      labels: { [`${prefix}/llmservice`]: 'chat' },
+    },
+    revision,
+    data: {},
+  })
+  for (const revision of [1, 2]) server.store.create(later(revision))
+  await client.create(LLM_SERVICE, llmService('chat'), 'team-a')
+  const status = await cluster.status('chat', (it) => it.phase === 'Applied', 'Applied')
+  const left = () => cluster.all('ControllerRevision').map((it) => it.metadata.name)
+  await eventually(() => left().length === 2, 'the clean-up')
+  expect(left()).toEqual([status.history?.[0]?.controllerRevision, 'other-2'])
 })
 
 test('no more than ten revisions are kept', async () => {
@@ -315,7 +425,15 @@ test('the sample is left as it is, and can be upgraded', async () => {
   expect(status.history?.map((it) => it.revision)).toEqual([3, 2, 1])
   const deployment = await client.get(DEPLOYMENT, 'team-b', 'code-review-sglang')
   expect(deployment?.metadata.labels?.['helm.sh/chart']).toBe('sglang-0.7.2')
-  for (const name of ['assistant', 'assistant-canary']) {
+  // What the sample runs is what its charts make: scaling leaves the pods that are there alone.
+  await client.patch(LLM_SERVICE, 'team-b', 'assistant', {
+    metadata: { annotations: { [`${swiss}note`]: '1' } },
+  })
+  await cluster.status('assistant', (it) => it.helm?.revision === 2, 'revision 2')
+  expect(
+    cluster.all('ReplicaSet').filter((it) => it.metadata.name.startsWith('assistant-sglang')),
+  ).toHaveLength(1)
+  for (const name of ['assistant-canary']) {
     expect(cluster.service(name)?.metadata.resourceVersion).toBe(versions.get(name))
   }
 })
