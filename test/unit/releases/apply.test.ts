@@ -236,3 +236,20 @@ test('while helm runs the release is APPLYING for every replica, and nobody else
   expect(await two.rollback(1)).toMatchObject({ __typename: 'ApplyPlanPayload', revision: 3 })
   expect(world.helm.calls).toHaveLength(3)
 })
+
+test('the replicas of a release whose chart scales by itself are not set from outside', async () => {
+  const world = await startChanging()
+  const { apply } = await world.start('gateway-1')
+  const on = { scaler: { enabled: true } }
+  await apply(await world.compose(planData({ ...on, replicaCount: 1 })))
+  const wanted = await world.compose(planData({ ...on, replicaCount: 2 }))
+  expect(await apply(wanted)).toMatchObject({ __typename: 'ScalerEnabledError', code: 'SCALER_ENABLED' })
+  expect(world.helm.calls).toHaveLength(1)
+  // With the switch turned in the same plan, or with another change, it is a plan like any other.
+  expect(await apply(await world.compose(planData({ replicaCount: 2 })))).toMatchObject({ revision: 2 })
+  expect(await apply(await world.compose(planData({ ...on, replicaCount: 3 })))).toMatchObject({
+    revision: 3,
+  })
+  const other = await world.compose(planData({ ...on, replicaCount: 3, image: 'new' }))
+  expect(await apply(other)).toMatchObject({ revision: 4 })
+})

@@ -164,7 +164,7 @@ export function planData(
 }
 
 export async function startChanging() {
-  const { clock, server, makeClient, logger, lines } = await startSandbox()
+  const { clock, server, makeClient, logger, lines, settle } = await startSandbox()
   const client = makeClient()
   const helm = new RecordingHelm(client)
   const audit = memoryAudit()
@@ -251,6 +251,7 @@ export async function startChanging() {
     server,
     helm,
     lines,
+    settle,
     start,
     /** Keeps a plan as composePlan does; the same plan, for chaining. */
     compose: async (data: PlanData, actor = 'ada') => {
