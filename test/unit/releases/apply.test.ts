@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { Kinds } from '../../../services/cluster/kinds.ts'
 import { planHash } from '../../../services/plans/hash.ts'
+import { GraphqlSocket } from '../../cases/socket.ts'
 import { until } from '../cluster/support/until.ts'
-import { chat, planData, startChanging } from './support/changing.ts'
+import { ada, chat, planData, startChanging } from './support/changing.ts'
 
 test('a plan for a name that has no release installs it', async () => {
   const world = await startChanging()
@@ -252,4 +253,43 @@ test('the replicas of a release whose chart scales by itself are not set from ou
   })
   const other = await world.compose(planData({ ...on, replicaCount: 3, image: 'new' }))
   expect(await apply(other)).toMatchObject({ revision: 4 })
+})
+
+test('the stream tells each phase once, with this gateway’s own doing as its cause, and again from the cursor', async () => {
+  const world = await startChanging()
+  const one = await world.start('gateway-1')
+  const two = await world.start('gateway-2')
+  const follow = async (url: string, since?: string) => {
+    const socket = await GraphqlSocket.open(url, ada)
+    onTestFinished(() => socket.terminate())
+    const events: unknown[] = []
+    const query = `subscription ($since: Cursor) { deploymentPhaseChanged(since: $since) { kind previousPhase phase cause } }`
+    const sink = {
+      next: ({ data }: { data?: unknown }) => {
+        const { kind, ...event } = (data as { deploymentPhaseChanged: { kind: string } })
+          .deploymentPhaseChanged
+        if (kind === 'CHANGED') events.push(event)
+      },
+      end: () => {},
+    }
+    socket.subscribe({ query, variables: since === undefined ? {} : { since } }, sink)
+    await socket.drain()
+    return events
+  }
+  const here = await follow(one.gateway.url)
+  const there = await follow(two.gateway.url)
+  const { cursor } = await one.apply(await world.compose(planData({ replicas: 1 })))
+  const told = (cause: string) => [
+    { previousPhase: null, phase: 'APPLYING', cause },
+    { previousPhase: 'APPLYING', phase: 'APPLIED', cause },
+  ]
+  await expect.poll(() => here).toEqual(told('MUTATION'))
+  await expect.poll(() => there).toEqual(told('INFORMER'))
+  expect(await follow(one.gateway.url, String(cursor))).toEqual(told('MUTATION'))
+  // What others do afterwards is not taken for it.
+  await world.client.patch(Kinds.ConfigMap, { ...chat, name: 'swiss-plan-chat' }, 'merge', {
+    data: { 'status.yaml': 'phase: failed\n' },
+  })
+  const failed = { previousPhase: 'APPLIED', phase: 'FAILED', cause: 'INFORMER' }
+  await expect.poll(() => here.at(-1)).toEqual(failed)
 })
