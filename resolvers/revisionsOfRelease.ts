@@ -36,7 +36,7 @@ builder.objectField(Release, 'revisions', (t) =>
   t.field({
     type: RevisionConnection,
     description:
-      'The live revision and the archived ones, newest first. Read live, only when it is selected. Errors: INVALID_INPUT, CLUSTER_UNAVAILABLE.',
+      'The live revision and those that can be brought back, newest first: archived plans, or what the operator of an LLMService has kept. Read live, only when it is selected. Errors: INVALID_INPUT, CLUSTER_UNAVAILABLE.',
     args: {
       first: t.arg.int({ defaultValue: 20, description: 'So many at most; 0 to 500.' }),
       after: t.arg.string({ description: 'Only what follows this cursor.' }),

@@ -4,7 +4,7 @@ import { type Paged, PageInfo } from './pageInfo.ts'
 import { Chart, Plan, PlanSource } from './plan.ts'
 
 const Revision = builder.objectRef<RevisionDetail>('Revision').implement({
-  description: 'A revision of a release: the live one, or one whose plan is archived.',
+  description: 'A revision of a release: the live one, or one whose plan is kept.',
   fields: (t) => ({
     revision: t.exposeInt('revision', { description: 'Its number; 1 is the first.' }),
     current: t.exposeBoolean('current', { description: 'True for the live revision.' }),

@@ -23,6 +23,7 @@ import type {
   ReleaseDetails,
   RevisionDetail,
 } from './detailTypes.ts'
+import { revisionsOfService } from './serviceRevisions.ts'
 
 const PHASES: Record<PlanPhase, DeploymentPhase> = {
   applying: 'APPLYING',
@@ -78,7 +79,11 @@ export class Details implements ReleaseDetails {
 
   async revisions(ref: ReleaseRef): Promise<RevisionDetail[]> {
     const { client, view } = this.#options
-    const { plan, helm } = view.inputs(ref)
+    const { plan, helm, llmService } = view.inputs(ref)
+    if (llmService) {
+      const kept = await revisionsOfService(client, ref)
+      return newestFirst(kept.map((one) => revision(one.revision, one.current, one.data)))
+    }
     const { items } = await client.list(Kinds.Secret, {
       namespace: ref.namespace,
       labelSelector: `owner=swiss,name=${boundedLabel(ref.name)}`,
@@ -92,7 +97,7 @@ export class Details implements ReleaseDetails {
     if (current !== null && plan) {
       revisions.set(current, { ...revisionOf(current, true, plan.document, plan.layers) })
     }
-    return [...revisions.values()].sort((a, b) => b.revision - a.revision)
+    return newestFirst([...revisions.values()])
   }
 
   #warnings(ref: ReleaseRef, plan: PlanObject | null, read: ReturnType<typeof planDetail> | null): string[] {
@@ -117,6 +122,8 @@ export class Details implements ReleaseDetails {
     return status ?? { state: 'absent', lastError: null }
   }
 }
+
+const newestFirst = (revisions: RevisionDetail[]) => revisions.sort((a, b) => b.revision - a.revision)
 
 function revision(number: number, current: boolean, data: PlanData): RevisionDetail {
   return revisionOf(number, current, readPlan(data), data)

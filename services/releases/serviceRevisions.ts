@@ -5,6 +5,8 @@ import { isKubeError } from '../cluster/errors.ts'
 import { Kinds, type KubeObject } from '../cluster/kinds.ts'
 import { type LLMServiceObject, SERVICE_LABEL } from '../deployments/llmService.ts'
 import type { ReleaseRef } from '../deployments/row.ts'
+import type { PlanData } from '../plans/document.ts'
+import { planOfService } from '../plans/servicePlan.ts'
 import type { Made } from './operation.ts'
 import { noRevision } from './refusals.ts'
 
@@ -40,6 +42,32 @@ export async function serviceOfRevision(
     },
     planHash: snapshot.annotations[`${PREFIX}plan-hash`] ?? null,
   }
+}
+
+/**
+ * The revisions of an LLMService of which something is kept, with the plan that each is. The live one is there
+ * in any case. Throws KubeError.
+ */
+export async function revisionsOfService(
+  client: Pick<KubeClient, 'get'>,
+  ref: ReleaseRef,
+): Promise<{ revision: number; current: boolean; data: PlanData }[]> {
+  const service = await client.get<LLMServiceObject>(Kinds.LLMService, ref)
+  const { history = [], helm } = service.status ?? {}
+  const current = helm?.revision || null
+  const numbers = new Set(history.flatMap(({ revision }) => revision ?? []))
+  if (current !== null) numbers.add(current)
+  const found = await Promise.all(
+    [...numbers].map(async (revision) => {
+      const isCurrent = revision === current
+      const snapshot = await snapshotOf(client, ref, service, revision)
+      if (snapshot === null)
+        return isCurrent ? [{ revision, current: true, data: planOfService(service) }] : []
+      const metadata = { ...service.metadata, annotations: snapshot.annotations }
+      return [{ revision, current: isCurrent, data: planOfService({ metadata, spec: snapshot.spec }) }]
+    }),
+  )
+  return found.flat()
 }
 
 async function snapshotOf(

@@ -164,6 +164,24 @@ test('a rollback writes back the spec and the annotations of Swiss that the oper
       missing: revision,
     })
   }
+  const query = `{ release(namespace: "team-a", name: "chat") { revisions { nodes { revision current planHash chart { version } plan { values } } } } }`
+  expect((await one.ask(query)).release).toEqual({
+    revisions: {
+      nodes: [
+        {
+          revision: 2,
+          current: true,
+          planHash: null,
+          chart: { version: '0.4.0' },
+          plan: { values: { replicaCount: 1 } },
+        },
+        {
+          ...{ revision: 1, current: false, planHash: 'h1', chart: { version: '0.4.0' } },
+          plan: { values: { replicaCount: 7, id: '9007199254740992' } },
+        },
+      ],
+    },
+  })
   expect(await one.rollback(1, { expectedRevision: 2 })).toMatchObject({
     __typename: 'ApplyPlanPayload',
     run: { action: 'ROLLBACK', planHash: 'h1', changed: true },
