@@ -1,4 +1,5 @@
 import type { Checks } from '../services/releases/checks.ts'
+import type { ComposedPlans } from '../services/releases/composedPlans.ts'
 import type { LostApplies } from '../services/releases/lostApplies.ts'
 import type { Orphans } from '../services/releases/orphans.ts'
 import { Loop, type LoopOptions } from './loop.ts'
@@ -11,9 +12,10 @@ export function reapLoop(
     checks: Checks
     orphans: Orphans
     lostApplies: LostApplies
+    composedPlans: ComposedPlans
   },
 ): Loop {
-  const { checks, orphans, lostApplies, ...common } = options
+  const { checks, orphans, lostApplies, composedPlans, ...common } = options
   return new Loop({
     ...common,
     name: 'reap',
@@ -23,6 +25,7 @@ export function reapLoop(
       await orphans.closeRuns()
       await lostApplies.close()
       await orphans.removeLocks()
+      await composedPlans.removeExpired()
     },
   })
 }

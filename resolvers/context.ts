@@ -1,6 +1,7 @@
 import type { AuditLog } from '../services/audit/run.ts'
 import type { Actor } from '../services/auth/actor.ts'
 import type { DeploymentLister } from '../services/deployments/lister.ts'
+import type { ComposeOutcome, ComposeRequest } from '../services/releases/composeOutcome.ts'
 import type { ClusterInfo, ReleaseDetails } from '../services/releases/detailTypes.ts'
 import type {
   ApplyOutcome,
@@ -31,6 +32,7 @@ declare module '../schema/context.ts' {
       applyPlan(request: ApplyPlanRequest, actor: Actor): Promise<ApplyOutcome>
       rollback(request: RollbackRequest, actor: Actor): Promise<ApplyOutcome>
     }
+    composer: { compose(request: ComposeRequest, actor: Actor): Promise<ComposeOutcome> }
     audit: AuditLog
     feed: Feed
     cluster: () => ClusterInfo

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql'
+import { GraphQLError, Kind, type ValueNode } from 'graphql'
 import { type PlanValue, toJson } from '../services/plans/scalars.ts'
 import { builder } from './builder.ts'
 
@@ -39,7 +39,32 @@ builder.scalarType('DateTime', {
 builder.scalarType('JSON', {
   description: 'Any JSON value. An integer beyond 2^53 is a string in answers, so that no digit is lost.',
   serialize: (value) => toJson(value as PlanValue),
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => literal(node, variables ?? {}),
 })
+
+/** A literal with every digit: an integer that JSON would round is a bigint, for whoever takes it to refuse. */
+function literal(node: ValueNode, variables: Record<string, unknown>): unknown {
+  switch (node.kind) {
+    case Kind.NULL:
+      return null
+    case Kind.INT:
+      return Number.isSafeInteger(Number(node.value)) ? Number(node.value) : BigInt(node.value)
+    case Kind.FLOAT:
+      return Number(node.value)
+    case Kind.LIST:
+      return node.values.map((item) => literal(item, variables))
+    case Kind.OBJECT:
+      // By entries, since a key `__proto__` is one like any other.
+      return Object.fromEntries(
+        node.fields.map(({ name, value }) => [name.value, literal(value, variables)] as const),
+      )
+    case Kind.VARIABLE:
+      return variables[node.name.value]
+    default:
+      return node.value
+  }
+}
 
 builder.scalarType('Cursor', {
   description:

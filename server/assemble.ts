@@ -23,6 +23,7 @@ import { Check } from '../services/releases/check.ts'
 import { CheckingLister } from '../services/releases/checkingLister.ts'
 import { Checks } from '../services/releases/checks.ts'
 import { ComposedPlans } from '../services/releases/composedPlans.ts'
+import { Composer } from '../services/releases/composer.ts'
 import { Details } from '../services/releases/detail.ts'
 import { HelmRuns } from '../services/releases/helmRuns.ts'
 import { ReleaseLocks } from '../services/releases/lock.ts'
@@ -71,6 +72,7 @@ export interface Services {
   applier: Applier
   /** For whatever else changes a release, or what lies beside it. */
   applyLocked: ApplyLocked
+  composer: Composer
   elector: LeaderElector
   helm: HelmRunner
   tasks: TaskTracker
@@ -137,7 +139,6 @@ export function assemble(options: AssembleOptions): Services {
     readOnly: options.readOnly,
     namespaces,
   })
-  const composed = new ComposedPlans({ client, namespace: options.gatewayNamespace })
   const elector = new LeaderElector({
     client,
     clock,
@@ -146,6 +147,8 @@ export function assemble(options: AssembleOptions): Services {
     identity,
     namespace: options.gatewayNamespace,
   })
+  const composedPlans = new ComposedPlans({ client, namespace: options.gatewayNamespace })
+  const composer = new Composer({ client, composedPlans, readOnly: options.readOnly, namespaces })
   const orphans = new Orphans({ ...common, caches })
   const lostApplies = new LostApplies({ ...common, caches, view })
   return {
@@ -157,11 +160,20 @@ export function assemble(options: AssembleOptions): Services {
     checks,
     details: new Details({ client, caches, view }),
     uninstaller,
-    applier: new Applier({ client, applyLocked, composed }),
+    applier: new Applier({ client, applyLocked, composed: composedPlans }),
     applyLocked,
+    composer,
     elector,
     helm,
     tasks,
-    reap: reapLoop({ clock, tasks, isLeader: () => elector.isLeader, checks, orphans, lostApplies }),
+    reap: reapLoop({
+      clock,
+      tasks,
+      isLeader: () => elector.isLeader,
+      checks,
+      orphans,
+      lostApplies,
+      composedPlans,
+    }),
   }
 }

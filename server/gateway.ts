@@ -124,6 +124,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       details: services.details,
       uninstaller: services.uninstaller,
       applier: services.applier,
+      composer: services.composer,
       audit,
       feed,
       cluster,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { parseJson } from '../services/runtime/json.ts'
 import type { OperationParams } from '../subscriptions/operation.ts'
 import { MAX_BODY_BYTES } from './limits.ts'
 import type { Refusal } from './respond.ts'
@@ -22,7 +23,7 @@ export function paramsOfUrl(search: URLSearchParams): ParamsResult {
   for (const key of ['variables', 'extensions']) {
     const text = search.get(key)
     if (!text) continue
-    const value = parseJson(text)
+    const value = jsonOf(text)
     if (value === undefined) return bad(`The URL parameter ${key} is not JSON.`)
     values[key] = value
   }
@@ -47,7 +48,7 @@ export async function paramsOfBody(request: IncomingMessage): Promise<ParamsResu
   if (body.length === 0) return bad('The body is empty; send JSON with a "query" in it.')
   const text = decode(body)
   if (text === null) return bad('The body is not UTF-8.')
-  const value = parseJson(text)
+  const value = jsonOf(text)
   if (value === undefined) return bad('The body is not JSON.')
   return check(value)
 }
@@ -96,10 +97,10 @@ function decode(body: Buffer): string | null {
   }
 }
 
-/** The value of a JSON text, undefined for what is none. */
-function parseJson(text: string): unknown {
+/** The value of a JSON text, undefined for what is none. Digits are kept, for an input that has to refuse large integers. */
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -6,42 +6,56 @@ import type { PlanMap } from './scalars.ts'
 import { readYamlMap, writeYaml } from './yaml.ts'
 import { editYaml, type YamlEdit } from './yamlEdit.ts'
 
+/** What is absent or null stays. */
+export interface PlanChange {
+  /** Merged onto the form layer: a null stays, and takes away what lies below it and the chart's default. */
+  form?: PlanMap | null
+  /** Replaces the edit layer; an empty map takes it away. */
+  edits?: PlanMap | null
+  /** For which release the plan is. */
+  release?: ReleaseRef
+  chartVersion?: string | null
+}
+
+/** The plan with `form` merged onto its form layer, as the autoscaler does. See `changePlan`. */
+export const withForm = (data: PlanData, form: PlanMap): PlanData => changePlan(data, { form })
+
 /**
- * The plan with `form` merged onto its form layer: maps merge, everything else replaces, and a null stays, which
- * takes away what lies below it and the chart's default. A layer that says the same afterwards keeps its text.
+ * The plan with parts of it changed. A layer that says the same afterwards keeps its text.
  *
- * @throws Error when the form layer cannot be read; `readLayers` says so before
+ * @throws Error when the form layer is to be changed and cannot be read; `readLayers` says so before
  */
-export function withForm(data: PlanData, form: PlanMap): PlanData {
-  const text = data[layerKey('form')] ?? ''
-  const reading = readYamlMap(text)
-  if (!reading.ok) throw new Error(`the form layer ${reading.reason}`)
-  const merged = mergeValues(reading.value, form)
-  return writeYaml(merged) === writeYaml(reading.value) ? withHash(data) : withLayer(data, 'form', merged)
-}
-
-/** The plan with a layer replaced; an empty one is taken away. */
-export function withLayer(data: PlanData, layer: LayerName, values: PlanMap): PlanData {
-  const { [layerKey(layer)]: _, ...rest } = data
-  const empty = Object.keys(values).length === 0
-  return withHash(empty ? rest : { ...rest, [layerKey(layer)]: writeYaml(values) })
-}
-
-/** The plan for another release or with another version of its chart; nothing else is changed. */
-export function withIdentity(
-  data: PlanData,
-  { release, chartVersion }: { release: ReleaseRef; chartVersion: string | null },
-): PlanData {
-  const edits: YamlEdit[] = [
-    [['release', 'name'], release.name],
-    [['release', 'namespace'], release.namespace],
-  ]
-  if (chartVersion !== null) edits.push([['chart', 'version'], chartVersion])
-  return withHash({ ...data, [PLAN_KEY]: editYaml(data[PLAN_KEY] ?? '', edits) })
+export function changePlan(data: PlanData, change: PlanChange): PlanData {
+  let next = data
+  if (change.form) next = withLayer(next, 'form', mergeValues(readLayer(data, 'form'), change.form))
+  if (change.edits) next = withLayer(next, 'edit', change.edits)
+  const edits: YamlEdit[] = []
+  if (change.release) {
+    edits.push([['release', 'name'], change.release.name])
+    edits.push([['release', 'namespace'], change.release.namespace])
+  }
+  if (change.chartVersion) edits.push([['chart', 'version'], change.chartVersion])
+  const text = next[PLAN_KEY] ?? ''
+  return withHash(edits.length === 0 ? next : { ...next, [PLAN_KEY]: editYaml(text, edits) })
 }
 
 /** The plan with its hash written into `plan.yaml`. */
 export function withHash(data: PlanData): PlanData {
   const text = data[PLAN_KEY] ?? ''
   return { ...data, [PLAN_KEY]: editYaml(text, [[['hash'], planHash(data)]]) }
+}
+
+function withLayer(data: PlanData, layer: LayerName, values: PlanMap): PlanData {
+  const { [layerKey(layer)]: before = '', ...rest } = data
+  if (Object.keys(values).length === 0) return rest
+  const written = writeYaml(values)
+  const reading = readYamlMap(before)
+  const same = reading.ok && writeYaml(reading.value) === written
+  return { ...rest, [layerKey(layer)]: same ? before : written }
+}
+
+function readLayer(data: PlanData, layer: LayerName): PlanMap {
+  const reading = readYamlMap(data[layerKey(layer)] ?? '')
+  if (!reading.ok) throw new Error(`the ${layer} layer ${reading.reason}`)
+  return reading.value
 }

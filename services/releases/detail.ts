@@ -11,18 +11,18 @@ import type { DeploymentView } from '../deployments/view.ts'
 import { readHelmChart } from '../helm/lookup.ts'
 import { newest } from '../helm/records.ts'
 import { type Archive, archiveData, archiveOf } from '../plans/archives.ts'
-import { mergeLayers, type PlanData, type PlanDocument, readLayers, readPlan } from '../plans/document.ts'
+import { type PlanData, type PlanDocument, readPlan } from '../plans/document.ts'
 import { boundedLabel } from '../plans/names.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import type { PlanAction, PlanPhase } from '../plans/status.ts'
 import type {
   LLMServiceDetail,
-  PlanDetail,
   PlanStatusDetail,
   ReleaseDetail,
   ReleaseDetails,
   RevisionDetail,
 } from './detailTypes.ts'
+import { planDetail } from './planDetail.ts'
 import { revisionsOfService } from './serviceRevisions.ts'
 
 const PHASES: Record<PlanPhase, DeploymentPhase> = {
@@ -143,16 +143,6 @@ function revisionOf(
     source: document.source,
     planHash: document.hash,
     plan: 'plan' in read ? read.plan : null,
-  }
-}
-
-function planDetail(document: PlanDocument, data: PlanData): { plan: PlanDetail } | { unreadable: string } {
-  if (document.unreadable !== null) return { unreadable: document.unreadable }
-  const read = readLayers(data)
-  if (!read.ok) return { unreadable: read.reason }
-  const { hash, engine, profile, chart, source } = document
-  return {
-    plan: { hash, engine, profile, chart, source, layers: read.layers, values: mergeLayers(read.layers) },
   }
 }
 

@@ -5,7 +5,7 @@ export interface NotYet {
   says: string
 }
 
-const composePlan = { needs: 'the mutation composePlan', says: 'Cannot query field "composePlan"' }
+const upgrade = { needs: "the upgrade of the sandbox's helm" }
 const setAutoscale = { needs: 'the mutation setAutoscale', says: 'Cannot query field "setAutoscale"' }
 const autoscaleLoop = { needs: 'the autoscale loop', says: 'there is no autoscale loop' }
 
@@ -17,15 +17,10 @@ export const notYet: Record<string, NotYet> = {
   'apply/autoscale-holds-helm.yaml': autoscaleLoop,
   'apply/autoscale-holds-llm-deleting.yaml': autoscaleLoop,
   'apply/autoscale-holds-llm-phase.yaml': autoscaleLoop,
-  'apply/autoscale-holds-lock.yaml': composePlan,
-  'apply/dead-holder.yaml': composePlan,
-  'apply/external-not-upgraded.yaml': composePlan,
-  'apply/install-refused-while-uninstalling.yaml': composePlan,
-  'apply/lock-across-replicas.yaml': composePlan,
-  'apply/refused-while-helm-runs.yaml': composePlan,
-  'apply/refused-while-uninstalling.yaml': composePlan,
-  'apply/reuse-source.yaml': composePlan,
-  'apply/uninstall-while-apply-holds.yaml': composePlan,
+  'apply/autoscale-holds-lock.yaml': autoscaleLoop,
+  'apply/dead-holder.yaml': { ...upgrade, says: 'steps[6] (check)' },
+  'apply/lock-across-replicas.yaml': { ...upgrade, says: 'steps[5] (uninstall)' },
+  'apply/refused-while-uninstalling.yaml': setAutoscale,
+  'apply/uninstall-while-apply-holds.yaml': { ...upgrade, says: 'steps[5] (check)' },
   'canary/rollback-and-autoscale-not-refused.yaml': setAutoscale,
-  'canary/writes-not-refused.yaml': composePlan,
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { withForm, withIdentity, withLayer } from '../../../services/plans/change.ts'
+import { changePlan, withForm } from '../../../services/plans/change.ts'
 import { readPlan } from '../../../services/plans/document.ts'
 import { planHash } from '../../../services/plans/hash.ts'
 import { readYamlMap, writeYaml } from '../../../services/plans/yaml.ts'
@@ -41,12 +41,14 @@ describe('a form', () => {
 })
 
 test('a layer is replaced, and an empty one goes', () => {
-  expect(withLayer(data, 'edit', { a: 1 })['edit.yaml']).toBe('a: 1\n')
-  expect(Object.keys(withLayer(data, 'form', {}))).not.toContain('form.yaml')
+  expect(changePlan(data, { edits: { a: 1 } })['edit.yaml']).toBe('a: 1\n')
+  const edited = { ...data, 'edit.yaml': '# mine\na: 1\n' }
+  expect(changePlan(edited, { edits: {} })).not.toHaveProperty(['edit.yaml'])
+  expect(changePlan(edited, { edits: null })['edit.yaml']).toBe('# mine\na: 1\n')
 })
 
 test('another name and another chart version are all that changes', () => {
-  const next = withIdentity(data, { release: { namespace: 'team-b', name: 'talk' }, chartVersion: '1.20' })
+  const next = changePlan(data, { release: { namespace: 'team-b', name: 'talk' }, chartVersion: '1.20' })
   expect(readPlan(next)).toMatchObject({
     release: { namespace: 'team-b', name: 'talk' },
     chart: { name: 'vllm', version: '1.20', repo: null },

@@ -137,6 +137,7 @@ export function fakeContext(part: Partial<GatewayContext> = {}): GatewayContext 
     },
     uninstaller: { uninstall: unexpected('uninstall') },
     applier: { applyPlan: unexpected('applyPlan'), rollback: unexpected('rollback') },
+    composer: { compose: unexpected('compose') },
     audit: {
       shared: true,
       start: unexpected('audit.start'),

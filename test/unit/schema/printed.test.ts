@@ -53,7 +53,12 @@ test('the root fields are those of this version, no stubs', () => {
     'node',
     'nodes',
   ])
-  expect(fields(schema.getMutationType())).toEqual(['uninstallRelease', 'applyPlan', 'rollbackRelease'])
+  expect(fields(schema.getMutationType())).toEqual([
+    'uninstallRelease',
+    'composePlan',
+    'applyPlan',
+    'rollbackRelease',
+  ])
   expect(fields(schema.getSubscriptionType())).toEqual([
     'deploymentPhaseChanged',
     'deploymentChanged',
