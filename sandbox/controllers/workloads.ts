@@ -22,7 +22,7 @@ const hashLabel = 'pod-template-hash'
 
 /**
  * Keeps the pods of Deployments (through a ReplicaSet per template), StatefulSets and Jobs. Simpler than the real
- * ones in this: a new template brings up all its pods at once and then takes the old ones away, StatefulSets
+ * ones in this: a new template wants all its pods at once and takes an old one away for each that is up, StatefulSets
  * start all pods together, a Job runs one pod and takes its end for its own. What an owner leaves behind is the
  * garbage collector's.
  */
@@ -131,8 +131,14 @@ export function startWorkloads(options: {
       return
     }
     if (specOf(current).replicas !== replicas) await scale(current, replicas)
-    const isUp = podsOf(current).filter(isReady).length >= replicas
-    for (const old of own) if (old !== current && isUp && specOf(old).replicas !== 0) await scale(old, 0)
+    // Every new pod that is up takes the place of an old one, which frees what it held for the next.
+    let left = Math.max(0, replicas - podsOf(current).filter(isReady).length)
+    for (const old of own.filter((it) => it !== current)) {
+      const { replicas: present = 1 } = specOf(old)
+      const kept = Math.min(present, left)
+      if (kept !== present) await scale(old, kept)
+      left -= kept
+    }
     const running = own.flatMap(podsOf).filter(isActive)
     const ready = running.filter(isReady).length
     await setStatus(DEPLOYMENT, deployment, {

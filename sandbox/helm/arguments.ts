@@ -46,6 +46,8 @@ const namespaceFlag = valueFlag('namespace', 'n')
 export interface CommandLine {
   /** Values by long name; a flag without a value is `true`. */
   flags: ReadonlyMap<string, string>
+  /** All values of a flag that may be given more than once, in order; commas part them too. */
+  all(flag: string): string[]
   /** What is no flag, in order. */
   positional: string[]
 }
@@ -91,6 +93,7 @@ function scan(args: string[], specs: FlagSpec[], onUnknown: (word: string) => vo
 /** Takes a command's arguments apart; throws HelmError with helm's words for a flag it does not know. */
 export function parseCommandLine(args: string[], own: FlagSpec[]): CommandLine {
   const flags = new Map<string, string>()
+  const lists = new Map<string, string[]>()
   const positional: string[] = []
   const specs = [...own, namespaceFlag, ...globalFlags]
   const found = scan(args, specs, (word) => {
@@ -103,9 +106,12 @@ export function parseCommandLine(args: string[], own: FlagSpec[]): CommandLine {
   })
   for (const it of found) {
     if (typeof it === 'string') positional.push(it)
-    else flags.set(it.spec.name, it.value)
+    else {
+      flags.set(it.spec.name, it.value)
+      lists.set(it.spec.name, [...(lists.get(it.spec.name) ?? []), ...it.value.split(',')])
+    }
   }
-  return { flags, positional }
+  return { flags, all: (name) => lists.get(name) ?? [], positional }
 }
 
 /** The command's name and the other arguments, wherever global options stand among them. */

@@ -12,6 +12,12 @@ export interface Behaviour {
   keepRecord?: boolean
   /** Wait for `release/<pid>` before doing anything. */
   hold?: boolean
+  /** Upgrade and rollback: the objects of the release are written as well; by default only the records are. */
+  objects?: boolean
+  /** Upgrade and rollback: the next revision is begun, and fails before or half-way through its objects. */
+  fail?: 'before' | 'half'
+  /** Upgrade and rollback: so long it takes, where it would fail. */
+  seconds?: number
 }
 
 const controlled = ['uninstall', 'upgrade', 'rollback'] as const
@@ -24,7 +30,12 @@ const behaviourKeys: Record<keyof Behaviour, string> = {
   stderr: 'string',
   keepRecord: 'boolean',
   hold: 'boolean',
+  objects: 'boolean',
+  fail: 'string',
+  seconds: 'number',
 }
+/** Mean something for upgrade and rollback only. */
+const applyKeys = ['objects', 'fail', 'seconds']
 
 const pollMs = 5
 
@@ -84,8 +95,12 @@ function readBehaviours(path: string): Partial<Record<Controlled, Behaviour>> {
     if (!isControlled(command)) throw new HelmError(`${path}: unknown command ${command}`)
     for (const [key, value] of Object.entries(requireMap(behaviour, `${path}: ${command}`))) {
       const type = Object.hasOwn(behaviourKeys, key) ? behaviourKeys[key as keyof Behaviour] : undefined
-      if (!type) throw new HelmError(`${path}: unknown key ${command}.${key}`)
+      const isMeant = command !== 'uninstall' || !applyKeys.includes(key)
+      if (!type || !isMeant) throw new HelmError(`${path}: unknown key ${command}.${key}`)
       if (typeof value !== type) throw new HelmError(`${path}: ${command}.${key} must be a ${type}`)
+      if (key === 'fail' && value !== 'before' && value !== 'half') {
+        throw new HelmError(`${path}: ${command}.fail must be before or half`)
+      }
     }
   }
   return all as Partial<Record<Controlled, Behaviour>>

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../api/types.ts'
 import { ApiError } from '../apiError.ts'
 import type { KubeClient } from '../client.ts'
 import {
@@ -81,7 +82,8 @@ export async function deleteObjects(
 const section = (title: string, lines: string[]) =>
   lines.length === 0 ? '' : `${title}:\n${lines.join('\n')}\n`
 
-async function findType(client: KubeClient, apiVersion: string, kind: string): Promise<ResourceType> {
+/** The type behind a manifest's apiVersion and kind; throws in helm's words when it is not served. */
+export async function findType(client: KubeClient, apiVersion: string, kind: string): Promise<ResourceType> {
   const known = wellKnown.find((type) => type.apiVersion === apiVersion && type.kind === kind)
   const type = known ?? (await client.discover(apiVersion, kind))
   if (type) return type
@@ -100,14 +102,30 @@ async function ownership(
   try {
     const object = await client.get(type, namespace, name)
     if (!object) return 'gone'
-    const { labels = {}, annotations = {} } = object.metadata
-    const own =
-      labels['app.kubernetes.io/managed-by'] === 'Helm' &&
-      annotations['meta.helm.sh/release-name'] === release.name &&
-      annotations['meta.helm.sh/release-namespace'] === release.namespace
-    return own ? 'own' : 'foreign'
+    return ownershipProblems(object, release).length === 0 ? 'own' : 'foreign'
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error
   }
+}
+
+/** Why an object is not a release's, in helm's words; empty when it is. */
+export function ownershipProblems(
+  { metadata: { labels = {}, annotations = {} } }: KubeObject,
+  release: { namespace: string; name: string },
+): string[] {
+  const problem = (kind: string, map: Record<string, string>, key: string, value: string) => {
+    const actual = map[key]
+    if (actual === value) return []
+    const why =
+      actual === undefined
+        ? `missing key "${key}": must be set to "${value}"`
+        : `key "${key}" must equal "${value}": current value is "${actual}"`
+    return [`${kind} validation error: ${why}`]
+  }
+  return [
+    ...problem('label', labels, 'app.kubernetes.io/managed-by', 'Helm'),
+    ...problem('annotation', annotations, 'meta.helm.sh/release-name', release.name),
+    ...problem('annotation', annotations, 'meta.helm.sh/release-namespace', release.namespace),
+  ]
 }

@@ -7,6 +7,8 @@ const failsAnnotation = 'sandbox.swiss/hook-fails'
 /** On a hook: how long it takes, in seconds. 2 when absent. */
 const secondsAnnotation = 'sandbox.swiss/hook-seconds'
 
+export type HookEvent = `${'pre' | 'post'}-${'install' | 'upgrade' | 'rollback' | 'delete'}`
+
 /**
  * Goes through the hooks of an event as helm does: by weight and name, each recorded as it starts. Nothing is
  * created in the cluster for them; one without the annotation succeeds at once.
@@ -17,7 +19,7 @@ const secondsAnnotation = 'sandbox.swiss/hook-seconds'
  */
 export async function runHooks(
   release: HelmRelease,
-  event: 'pre-delete' | 'post-delete',
+  event: HookEvent,
   record: () => Promise<void>,
 ): Promise<void> {
   const hooks = (release.hooks ?? [])

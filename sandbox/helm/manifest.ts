@@ -1,3 +1,4 @@
+import type { KubeObject } from '../api/types.ts'
 import { readBlockYaml } from '../blockYaml.ts'
 
 /** What must be known of an object to delete it. */
@@ -32,10 +33,7 @@ const uninstallOrder = [
  * an uninstall. Throws an Error for a document that is no Kubernetes object.
  */
 export function manifestHeads(manifest: string): ManifestHead[][] {
-  const heads = manifest
-    .split(/(?:^|\n)---[^\S\n]*(?=\n|$)/)
-    .filter((document) => /^[^\S\n]*[^\s#]/m.test(document))
-    .map(readHead)
+  const heads = split(manifest).map(readHead)
   const byKind = new Map<string, ManifestHead[]>()
   for (const head of heads) byKind.set(head.kind, [...(byKind.get(head.kind) ?? []), head])
   const rank = (kind: string) => {
@@ -45,9 +43,26 @@ export function manifestHeads(manifest: string): ManifestHead[][] {
   return [...byKind].sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b)).map(([, group]) => group)
 }
 
+const split = (manifest: string) =>
+  manifest.split(/(?:^|\n)---[^\S\n]*(?=\n|$)/).filter((document) => /^[^\S\n]*[^\s#]/m.test(document))
+
+const withoutComments = (document: string) => document.replace(/^(?:\s*(?:#[^\n]*)?\n)*/, '')
+
+/** The objects of a manifest, whole. Throws an Error for a document that cannot be read. */
+export async function documentsOf(manifest: string): Promise<KubeObject[]> {
+  const objects: KubeObject[] = []
+  for (const document of split(manifest)) {
+    const text = withoutComments(document)
+    // A chart's YAML needs the library, which takes its time to load; the stand-in's own documents are JSON.
+    const object: unknown = text.startsWith('{') ? JSON.parse(text) : (await import('yaml')).parse(text)
+    objects.push(object as KubeObject)
+  }
+  return objects
+}
+
 /** Head of one document. Only its head is read: what a chart puts into a spec may be any YAML. */
 export function readHead(document: string): ManifestHead {
-  const text = document.replace(/^(?:\s*(?:#[^\n]*)?\n)*/, '')
+  const text = withoutComments(document)
   const object = (text.startsWith('{') ? JSON.parse(text) : readBlockYaml(headSections(text))) as {
     apiVersion?: unknown
     kind?: unknown

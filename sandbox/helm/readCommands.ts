@@ -53,7 +53,11 @@ export async function status(
   const revision = Number(flags.get('revision') ?? 0)
   const release = revision === 0 ? records.at(-1) : records.find((it) => it.version === revision)
   if (!release) throw new HelmError(releaseNotFound)
-  if (format(flags) === 'json') return json({ ...release, chart: undefined })
+  return format(flags) === 'json' ? json({ ...release, chart: undefined }) : statusText(release)
+}
+
+/** What helm prints of a release. */
+export function statusText(release: HelmRelease): string {
   const { info } = release
   return [
     `NAME: ${release.name}`,

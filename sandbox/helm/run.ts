@@ -11,8 +11,10 @@ import type { Propagation } from './deleteObjects.ts'
 import { type HelmCluster, openCluster, requireReachable } from './environment.ts'
 import { HelmError, releaseNotFound } from './helmError.ts'
 import { history, list, status } from './readCommands.ts'
+import { rollback } from './rollback.ts'
 import { createStorage } from './storage.ts'
 import { uninstall } from './uninstall.ts'
+import { upgrade } from './upgrade.ts'
 import { versionText } from './version.ts'
 
 /** One call of the stand-in: its exit code and what it prints. */
@@ -27,7 +29,7 @@ interface Command {
   aliases: string[]
   flags: FlagSpec[]
   /** How many names it takes. */
-  names: 'none' | 'one' | 'some'
+  names: 'none' | 'one' | 'two' | 'oneOrTwo' | 'some'
   run(call: {
     line: CommandLine
     env: NodeJS.ProcessEnv
@@ -90,6 +92,27 @@ const commands: Record<string, Command> = {
         behaviour ? uninstallAsTold(cluster, line, behaviour) : uninstallAll(cluster, line),
       ),
   },
+  upgrade: {
+    usage: 'helm upgrade [RELEASE] [CHART] [flags]',
+    aliases: [],
+    flags: [
+      ...[flag('install', 'i'), flag('create-namespace'), flag('reset-values'), flag('force-conflicts')],
+      ...[flag('no-hooks'), valueFlag('values', 'f'), valueFlag('version'), valueFlag('repo')],
+      ...[valueFlag('description'), valueFlag('history-max'), valueFlag('timeout')],
+    ],
+    names: 'two',
+    run: (call) => applying(call, upgrade),
+  },
+  rollback: {
+    usage: 'helm rollback <RELEASE> [REVISION] [flags]',
+    aliases: [],
+    flags: [
+      ...[flag('force-conflicts'), flag('no-hooks'), valueFlag('description'), valueFlag('history-max')],
+      valueFlag('timeout'),
+    ],
+    names: 'oneOrTwo',
+    run: (call) => applying(call, rollback),
+  },
 }
 
 /** Runs one helm command and never throws: what goes wrong is exit code 1 and a line on stderr, as with helm. */
@@ -118,6 +141,12 @@ function requireNames(command: Command, name: string, count: number): void {
     throw new HelmError(`"helm ${name}" accepts no arguments${usage}`)
   if (command.names === 'one' && count !== 1)
     throw new HelmError(`"helm ${name}" requires 1 argument${usage}`)
+  if (command.names === 'two' && count !== 2)
+    throw new HelmError(`"helm ${name}" requires 2 arguments${usage}`)
+  if (command.names === 'oneOrTwo' && count < 1)
+    throw new HelmError(`"helm ${name}" requires at least 1 argument${usage}`)
+  if (command.names === 'oneOrTwo' && count > 2)
+    throw new HelmError(`"helm ${name}" accepts at most 2 arguments${usage}`)
   if (command.names === 'some' && count < 1)
     throw new HelmError(`"helm ${name}" requires at least 1 argument${usage}`)
 }
@@ -141,6 +170,29 @@ function reading(line: CommandLine, env: NodeJS.ProcessEnv, read: typeof list): 
     return done(await read(cluster.client, cluster.namespace, line))
   })
 }
+
+/** An upgrade or a rollback; a test's control folder may have it end at once, or answer otherwise. */
+function applying(
+  { line, env, behaviour }: Parameters<Command['run']>[0],
+  apply: typeof upgrade,
+): Promise<HelmResult> {
+  return withCluster(line, env, async (cluster) => {
+    const { exit = 0, stderr, fail } = behaviour ?? {}
+    if (exit !== 0 && !fail) return { exit, stdout: '', stderr: withEnd(stderr ?? '') }
+    await requireReachable(cluster)
+    try {
+      return {
+        exit,
+        stdout: await apply(cluster, line, behaviour),
+        stderr: fail ? '' : withEnd(stderr ?? ''),
+      }
+    } catch (error) {
+      return { exit: exit || 1, stdout: '', stderr: `Error: ${(error as Error).message}\n` }
+    }
+  })
+}
+
+const withEnd = (text: string) => (text === '' ? '' : `${text.replace(/\n$/, '')}\n`)
 
 const cascades: Record<string, Propagation> = {
   background: 'Background',
@@ -189,6 +241,6 @@ async function uninstallAsTold(
     throw new HelmError(`uninstall: Release not loaded: ${name}: ${releaseNotFound}`)
   }
   if (!(behaviour.keepRecord ?? exit !== 0)) for (const secret of secrets) await storage.remove({ secret })
-  const stderr = behaviour.stderr === undefined ? '' : `${behaviour.stderr.replace(/\n$/, '')}\n`
-  return { exit, stdout: exit === 0 ? `release "${name}" uninstalled\n` : '', stderr }
+  const stdout = exit === 0 ? `release "${name}" uninstalled\n` : ''
+  return { exit, stdout, stderr: withEnd(behaviour.stderr ?? '') }
 }

@@ -1,6 +1,8 @@
 import type { KubeObject } from '../api/types.ts'
+import { ApiError } from '../apiError.ts'
 import type { KubeClient } from '../client.ts'
 import { SECRET } from '../resourceTypes.ts'
+import { HelmError } from './helmError.ts'
 import { decodeRelease, encodeRelease, type HelmRelease } from './payload.ts'
 
 /** One revision of a release as it is stored. */
@@ -47,6 +49,11 @@ export interface ReleaseStorage {
   history(name: string): Promise<StoredRelease[] | null>
   /** Every revision of every release that can be read. */
   all(): Promise<StoredRelease[]>
+  /**
+   * Writes the next revision, after dropping old ones so that `max` stay (0: all); the deployed one always does.
+   * Throws HelmError when it is there already, as when another helm was faster.
+   */
+  create(release: HelmRelease, labels: Record<string, string>, max: number): Promise<StoredRelease>
   /** Writes a revision anew, whatever stands there. */
   update(stored: StoredRelease): Promise<void>
   /** The Secrets of every revision of a release, unreadable ones too. */
@@ -68,6 +75,16 @@ export function createStorage(client: KubeClient, namespace: string): ReleaseSto
     return { found: items.length, releases }
   }
 
+  async function prune(name: string, max: number): Promise<void> {
+    const { releases } = await query(`name=${name},owner=helm`)
+    const oldest = releases.sort((a, b) => a.release.version - b.release.version)
+    const deployed = oldest.filter(({ release }) => release.info.status === 'deployed').at(-1)
+    const droppable = oldest.filter((it) => it !== deployed)
+    for (const { secret } of droppable.slice(0, Math.max(0, oldest.length - max))) {
+      await client.delete(SECRET, namespace, secret.metadata.name)
+    }
+  }
+
   return {
     async history(name) {
       const { found, releases } = await query(`name=${name},owner=helm`)
@@ -75,6 +92,18 @@ export function createStorage(client: KubeClient, namespace: string): ReleaseSto
     },
     secrets: async (name) =>
       (await client.list(SECRET, { namespace, labelSelector: `name=${name},owner=helm` })).items,
+    async create(release, labels, max) {
+      if (max > 0) await prune(release.name, max - 1)
+      const createdAt = String(Math.floor(Date.now() / 1000))
+      try {
+        const secret = releaseSecret(release, { ...labels, createdAt })
+        return { secret: await client.create(SECRET, secret, namespace), release }
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        if (error.reason === 'AlreadyExists') throw new HelmError('release: already exists')
+        throw new HelmError(`create: failed to create: ${error.message}`)
+      }
+    },
     all: async () => (await query('owner=helm')).releases,
     async update({ secret, release }) {
       // helm sets modifiedAt and then lays the labels it has read over it, so an old value stays.

@@ -3,6 +3,7 @@ import { deleteObjects, type Propagation } from './deleteObjects.ts'
 import { HelmError, releaseNotFound } from './helmError.ts'
 import { runHooks } from './hooks.ts'
 import { goTimestamp } from './payload.ts'
+import { isReleaseName } from './releaseName.ts'
 import { createStorage, type ReleaseStorage, type StoredRelease } from './storage.ts'
 
 export interface UninstallOptions {
@@ -13,9 +14,6 @@ export interface UninstallOptions {
   description: string | undefined
   propagation: Propagation
 }
-
-/** helm's rule for release names. */
-const validName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 /**
  * Takes a release away as helm 4.3 does: marks the newest record `uninstalling`, runs the hooks, deletes the
@@ -73,8 +71,7 @@ export async function uninstall(
 }
 
 function loadHistory(storage: ReleaseStorage, name: string): Promise<StoredRelease[] | null> {
-  if (name.length > 53 || !validName.test(name))
-    throw new HelmError(`uninstall: Release name is invalid: ${name}`)
+  if (!isReleaseName(name)) throw new HelmError(`uninstall: Release name is invalid: ${name}`)
   return storage.history(name)
 }
 

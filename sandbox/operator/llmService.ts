@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { orderedJson } from '../api/json.ts'
 import type { KubeObject } from '../api/types.ts'
+import type { Values } from '../charts/values.ts'
 
 export const group = 'serving.modelsphere.dev'
 export const finalizer = `${group}/finalizer`
 /** On a ControllerRevision: the LLMService whose past it holds. */
 export const serviceLabel = `${group}/llmservice`
-
-export type Values = Record<string, unknown>
 
 export interface ServiceSpec {
   chart?: { name?: string; repo?: string; version?: string }

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/types.ts'
+import { chartDefaults } from '../charts/render.ts'
 import type { HelmHook, HelmRelease, ReleaseStatus } from '../helm/payload.ts'
 import { encodeRelease } from '../helm/payload.ts'
 import { releaseSecret } from '../helm/storage.ts'
@@ -19,10 +20,10 @@ export interface Revision {
   lastDeployed: string
 }
 
-/** The Secret of a revision. `level` is gzip's. */
-export function helmSecret(of: Revision, level?: number): KubeObject {
+/** What helm would write down of a revision. */
+export function helmRelease(of: Revision): HelmRelease {
   const { name: chart, version, appVersion } = of.chart
-  const release: HelmRelease = {
+  return {
     name: of.name,
     info: {
       first_deployed: of.firstDeployed,
@@ -42,7 +43,7 @@ export function helmSecret(of: Revision, level?: number): KubeObject {
       },
       lock: null,
       templates: [],
-      values: { replicaCount: 1, terminationGracePeriodSeconds: 30 },
+      values: chartDefaults,
       schema: null,
       schemamodtime: '0001-01-01T00:00:00Z',
       files: [],
@@ -55,6 +56,11 @@ export function helmSecret(of: Revision, level?: number): KubeObject {
     namespace: of.namespace,
     apply_method: 'ssa',
   }
+}
+
+/** The Secret of a revision. `level` is gzip's. */
+export function helmSecret(of: Revision, level?: number): KubeObject {
+  const release = helmRelease(of)
   const modifiedAt = String(Math.floor(Date.parse(of.lastDeployed) / 1000))
   const secret = releaseSecret(release, { modifiedAt }, encodeRelease(release, level))
   return { ...secret, metadata: { ...secret.metadata, creationTimestamp: of.lastDeployed } }

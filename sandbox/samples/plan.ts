@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { KubeObject } from '../api/types.ts'
+import { merge, type Values } from '../charts/values.ts'
 import type { Model } from './models.ts'
-
-export type Values = Record<string, unknown>
 
 /** The layers of a plan that hold something, by name, in the order they are merged. */
 export type Layers = Partial<Record<'catalog' | 'site' | 'derived' | 'form' | 'edit', Values>>
@@ -34,21 +33,8 @@ export const catalog = {
 /** YAML that reads the same under the rules of 1.1 and of 1.2. */
 export const toYaml = (value: unknown) => stringify(value, { version: '1.1', lineWidth: 0 })
 
-const isMap = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Maps merge, everything else replaces. */
-export function mergeLayers(layers: Layers): Values {
-  const merge = (under: Values, over: Values): Values => {
-    const merged = { ...under }
-    for (const [key, value] of Object.entries(over)) {
-      const below = merged[key]
-      merged[key] = isMap(below) && isMap(value) ? merge(below, value) : value
-    }
-    return merged
-  }
-  return Object.values(layers).reduce<Values>(merge, {})
-}
+/** The values of a release: its layers, merged in their order. */
+export const mergeLayers = (layers: Layers): Values => Object.values(layers).reduce<Values>(merge, {})
 
 /** The layers of a model as they come from the catalog and the site, with a form on top. */
 export const layersOf = (model: Model, form: Values): Layers => ({

@@ -110,7 +110,7 @@ function summarize(now: number): KubeObject[] {
     archives: [1],
   }
   const { at, layersAt, statusAt } = storyParts(story, now)
-  const { manifest, made } = storyWorkload(story, now)
+  const { manifest, live, made } = storyWorkload(story, now)
   const records = [1, 2].map((number) =>
     helmSecret({
       namespace: team,
@@ -126,7 +126,7 @@ function summarize(now: number): KubeObject[] {
     }),
   )
   const failed = planData(story, glm, layersAt(2), { ...statusAt(2), phase: 'failed', error })
-  return [...records, planConfigMap(story, failed, timestamp(at(1))), ...manifest, ...made.map(asPending)]
+  return [...records, planConfigMap(story, failed, timestamp(at(1))), ...live, ...made.map(asPending)]
 }
 
 /** Without a node, as the API server has just taken it in; the scheduler says why none fits. */
@@ -218,7 +218,7 @@ function gpuExporter(now: number): KubeObject[] {
   const release = { namespace: team, name: 'gpu-exporter' }
   const chart = { name: 'dcgm-exporter', version: '4.1.0', appVersion: '4.1.0' }
   const at = now - 40 * 24 * 60 * minute
-  const { manifest, made } = deploymentWorkload({
+  const { manifest, live, made } = deploymentWorkload({
     release,
     chart,
     image: 'nvidia/dcgm-exporter:4.1.0',
@@ -239,11 +239,11 @@ function gpuExporter(now: number): KubeObject[] {
     firstDeployed: goTimestamp(at),
     lastDeployed: goTimestamp(at),
   })
-  return [record, ...manifest, ...made]
+  return [record, ...live, ...made]
 }
 
 /** Records and workload of a release that an operator deploys; its plan is the LLMService. */
 export function operatedRelease(story: HelmStory, now: number): KubeObject[] {
-  const { manifest, made } = storyWorkload(story, now)
-  return [...storyRecords(story, now, manifest), ...manifest, ...made]
+  const { manifest, live, made } = storyWorkload(story, now)
+  return [...storyRecords(story, now, manifest), ...live, ...made]
 }

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/types.ts'
+import { renderChart } from '../charts/render.ts'
 import { goTimestamp, type HelmHook } from '../helm/payload.ts'
 import { timestamp } from './cluster.ts'
 import { helmSecret } from './helmRelease.ts'
@@ -84,7 +85,11 @@ export function storyWorkload(story: HelmStory, now: number): Workload {
       createdAt: timestamp(at(story.revision)),
     }),
   )
-  return { manifest: parts.flatMap((part) => part.manifest), made: parts.flatMap((part) => part.made) }
+  return {
+    manifest: parts.flatMap((part) => part.manifest),
+    live: parts.flatMap((part) => part.live),
+    made: parts.flatMap((part) => part.made),
+  }
 }
 
 /** helm's records of a story, the last one `deployed`. */
@@ -92,14 +97,18 @@ export function storyRecords(story: HelmStory, now: number, manifest: KubeObject
   const { at, layersAt } = storyParts(story, now)
   return Array.from({ length: story.revision }, (_, index) => {
     const number = index + 1
+    const config = mergeLayers(layersAt(number))
+    // An earlier revision had other values, and so other objects: a rollback brings them back.
+    const isNewest = number === story.revision
+    const objects = isNewest ? manifest : renderChart(story, chartOf(story.model), config).objects
     return helmSecret({
       namespace: story.namespace,
       name: story.name,
       revision: number,
-      status: number === story.revision ? 'deployed' : 'superseded',
+      status: isNewest ? 'deployed' : 'superseded',
       chart: chartOf(story.model),
-      config: mergeLayers(layersAt(number)),
-      objects: manifest,
+      config,
+      objects,
       ...(story.hooks ? { hooks: story.hooks } : {}),
       description: number === 1 ? 'Install complete' : 'Upgrade complete',
       firstDeployed: goTimestamp(at(1)),
@@ -111,7 +120,7 @@ export function storyRecords(story: HelmStory, now: number, manifest: KubeObject
 /** Everything of an applied release: workload, helm's records, plan, archives. */
 export function appliedRelease(story: HelmStory, now: number): KubeObject[] {
   const { at, layersAt, statusAt } = storyParts(story, now)
-  const { manifest, made } = storyWorkload(story, now)
+  const { manifest, live, made } = storyWorkload(story, now)
   const dataAt = (number: number) => planData(story, story.model, layersAt(number), statusAt(number))
   return [
     ...storyRecords(story, now, manifest),
@@ -119,7 +128,7 @@ export function appliedRelease(story: HelmStory, now: number): KubeObject[] {
     ...(story.archives ?? []).map((number) =>
       planArchive(story, number, dataAt(number), timestamp(at(number + 1))),
     ),
-    ...manifest,
+    ...live,
     ...made,
   ]
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { withSpecDefaults } from '../api/defaults.ts'
 import { templateWithDefaults } from '../api/podDefaults.ts'
 import type { KubeObject } from '../api/types.ts'
 import { controllerReference } from '../controllers/owners.ts'
@@ -9,6 +10,8 @@ import { runningStatus } from '../kubelet/podStatus.ts'
 export interface Workload {
   /** In the manifest of the release. */
   manifest: KubeObject[]
+  /** The same as an API server stores them, with its defaults. */
+  live: KubeObject[]
   /** Made by controllers: ReplicaSets and pods. */
   made: KubeObject[]
 }
@@ -86,10 +89,11 @@ export function deploymentWorkload(options: WorkloadOptions): Workload {
     'app.kubernetes.io/instance': release.name,
     component: name,
   }
-  const template = completeTemplate({
+  const rendered: PodTemplate = {
     metadata: { labels: { ...labels, app: `${release.name}-${chart.name}`, component: name } },
     spec: podSpec(options),
-  })
+  }
+  const template = completeTemplate(rendered)
   const meta = {
     name,
     namespace: release.namespace,
@@ -113,7 +117,7 @@ export function deploymentWorkload(options: WorkloadOptions): Workload {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { ...meta, uid: randomUUID(), generation: 1 },
-    spec: { replicas: count, selector: { matchLabels: selector }, template },
+    spec: { replicas: count, selector: { matchLabels: selector }, template: rendered },
     status: { ...up, updatedReplicas: count },
   }
   const hash = { 'pod-template-hash': templateHash(template) }
@@ -145,7 +149,8 @@ export function deploymentWorkload(options: WorkloadOptions): Workload {
       stopSeconds,
     ),
   )
-  return { manifest: [service, deployment], made: [replicaSet, ...made] }
+  const manifest = [service, deployment]
+  return { manifest, live: manifest.map(withSpecDefaults), made: [replicaSet, ...made] }
 }
 
 export function podSpec({

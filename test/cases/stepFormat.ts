@@ -22,11 +22,14 @@ const helmAnswer = z.strictObject({
   hold: z.boolean().optional(),
 })
 
+/** `fail`: the next revision is begun and ends as `failed`, before or half-way through what it would write. */
+const applyAnswer = helmAnswer.extend({ fail: z.enum(['before', 'half']).optional() })
+
 const sandboxHelm = z
   .strictObject({
     uninstall: helmAnswer.optional(),
-    upgrade: helmAnswer.optional(),
-    rollback: helmAnswer.optional(),
+    upgrade: applyAnswer.optional(),
+    rollback: applyAnswer.optional(),
     release: z.literal(true).optional(),
   })
   .refine(saysSomething, 'says nothing')

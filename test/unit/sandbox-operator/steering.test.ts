@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { merge } from '../../../sandbox/charts/values.ts'
 import type { LlmService } from '../../../sandbox/operator/llmService.ts'
-import { merge, render } from '../../../sandbox/operator/render.ts'
+import { render } from '../../../sandbox/operator/render.ts'
 import { parseDuration } from '../../../sandbox/operator/steering.ts'
 import { llmService } from './support.ts'
 
