@@ -64,6 +64,11 @@ export interface ReflectorStatus {
 
 /** Objects of an absent or forbidden kind are looked for this often. */
 const RECHECK_MS = 30_000
+/**
+ * A right that was there is taken for lost only when it has been refused for so long: kube-apiserver answers 403
+ * for some moments after its start, until it has read the roles.
+ */
+const REFUSED_MS = 10_000
 const LIST_NOW: Step = { list: true, waitMs: 0, trouble: null }
 const WATCH_SECONDS = { min: 240, max: 300 }
 const IDLE_MS = { min: 75_000, max: 90_000 }
@@ -79,7 +84,8 @@ const IDLE_MS = { min: 75_000, max: 90_000 }
  * - 410, as a status or in the stream: list, compare, watch from the version of the list
  * - closed or cut: watch on from the last version
  * - silent: the version may be one the API server has never had (it was restored), so list
- * - an optional kind that is forbidden or not served: its objects leave, and it is looked for every 30 s
+ * - an optional kind that is forbidden (for ten seconds, if it was not before) or not served: its objects leave,
+ *   and it is looked for every 30 s
  * - anything else: what is kept stays, and it is tried again
  */
 export class Reflector<T> {
@@ -90,6 +96,8 @@ export class Reflector<T> {
   #started = false
   readonly #recovery: Recovery
   #watchError: KubeError | null = null
+  /** When lists that had worked began to be refused with 403, ms. */
+  #refusedSince: number | null = null
   #state: ReflectorState = 'syncing'
   #synced = false
   #lastEventAt: number | null = null
@@ -158,6 +166,7 @@ export class Reflector<T> {
       const list = await client.listInto(kind, selection, (raw) => this.#objects.keep(raw))
       if (signal.aborted) return LIST_NOW
       this.#resourceVersion = list.resourceVersion
+      this.#refusedSince = null
       this.#lastEventAt = this.#options.clock.now()
       this.#emit(this.#objects.replace(list.items))
       // A list that works does not end the trouble of a watch that fails.
@@ -173,6 +182,11 @@ export class Reflector<T> {
 
   #listFailed(error: KubeError): Step {
     const { optional } = this.#options
+    if (error.reason === 'Forbidden' && this.#mayBeStarting()) {
+      this.#set('failing', this.#synced, error)
+      const step = this.#recovery.listFailed(error)
+      return { ...step, waitMs: Math.min(step.waitMs, REFUSED_MS / 4) }
+    }
     if (error.reason === 'Forbidden' || (error.reason === 'NotServed' && optional)) {
       if (optional) {
         this.#resourceVersion = ''
@@ -184,6 +198,15 @@ export class Reflector<T> {
     }
     this.#set('failing', this.#synced, error)
     return this.#recovery.listFailed(error)
+  }
+
+  /** After a 403: what has been readable until now may be so again in a moment. */
+  #mayBeStarting(): boolean {
+    if (this.#state !== 'synced' && this.#state !== 'failing') return false
+    if (!this.#synced) return false
+    const now = this.#options.clock.now()
+    this.#refusedSince ??= now
+    return now - this.#refusedSince < REFUSED_MS
   }
 
   async #watch(signal: AbortSignal): Promise<Step> {

@@ -185,14 +185,15 @@ describe('KindCache', () => {
   })
 
   test('tells when a kind has become absent or is back', async () => {
-    const { api, cache } = await startCache({ kind: Kinds.LLMService, optional: true })
+    const { api, cache, clock, settle } = await startCache({ kind: Kinds.LLMService, optional: true })
     const states: (string | undefined)[] = []
     cache.onState(() => states.push(cache.status()[0]?.state))
     await until('the watch', () => cache.status()[0]?.open === true)
     api.intercept = (_, response) => failure(response, 403, 'Forbidden')
     api.watch.response.end()
-    await until('forbidden', () => states.at(-1) === 'forbidden')
-    expect(states).toEqual(['synced', 'forbidden'])
+    await until('failing', () => states.at(-1) === 'failing')
+    await clock.advance(13_000, settle)
+    expect(states).toEqual(['synced', 'failing', 'forbidden'])
   })
 
   test('an object that two selectors find is there once and leaves when it has left both', async () => {

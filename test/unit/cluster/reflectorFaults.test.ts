@@ -600,6 +600,45 @@ describe('forbidden and absent kinds', () => {
     expect(state()).toEqual(['x Running'])
   })
 
+  test('an API server that has just started and refuses everybody for a moment takes nothing away', async () => {
+    const { api, reflector, state, changes, clock, settle } = await startReflector({
+      kind: Kinds.LLMService,
+      optional: true,
+      before: withPods('talk'),
+    })
+    await until('the watch', () => reflector.status().open)
+    changes.length = 0
+    api.intercept = (_, response) => failure(response, 403, 'Forbidden')
+    api.watch.response.destroy()
+    await until('the list', () => api.lists.length === 2)
+    await clock.advance(6_000, settle)
+    expect(state()).toEqual(['talk Running'])
+    expect(reflector.status()).toMatchObject({ state: 'failing', synced: true })
+    api.intercept = () => false
+    await clock.advance(2_600, settle)
+    await until('the watch', () => reflector.status().open)
+    expect(reflector.status().state).toBe('synced')
+    expect(changes).toEqual([])
+  })
+
+  test('a right that is taken away for good empties an optional kind after ten seconds', async () => {
+    const { api, reflector, changes, clock, settle } = await startReflector({
+      kind: Kinds.LLMService,
+      optional: true,
+      before: withPods('talk'),
+    })
+    await until('the watch', () => reflector.status().open)
+    changes.length = 0
+    api.intercept = (_, response) => failure(response, 403, 'Forbidden')
+    api.watch.response.destroy()
+    await until('the list', () => api.lists.length === 2)
+    await clock.advance(9_000, settle)
+    expect(changes).toEqual([])
+    await clock.advance(4_000, settle)
+    expect(short(changes)).toEqual(['-talk unreadable'])
+    expect(reflector.status().state).toBe('forbidden')
+  })
+
   test('where only the watch is forbidden the lists go on, slowly, and the trouble is shown', async () => {
     const { api, reflector, state, clock, settle, lines } = await startReflector({
       kind: Kinds.LLMService,
