@@ -24,12 +24,23 @@ export async function gatewayAccess(cluster: ControlPlane): Promise<string> {
   return kubeconfigText(cluster.server, cluster.ca, await tokenOf(cluster, 'swiss', 3 * 3600))
 }
 
-/** TokenRequest: a bearer token of a ServiceAccount in `swiss-system`. Seconds, 600 at least. */
-export async function tokenOf(cluster: ControlPlane, account: string, seconds: number): Promise<string> {
+/**
+ * TokenRequest: a bearer token of a ServiceAccount in `swiss-system`. Seconds, 600 at least; one that is bound to a
+ * Secret ends with it.
+ */
+export async function tokenOf(
+  cluster: ControlPlane,
+  account: string,
+  seconds: number,
+  secret?: { name: string; uid: string },
+): Promise<string> {
   const answer = await cluster.kube.create(`/api/v1/namespaces/${SYSTEM}/serviceaccounts/${account}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    spec: { expirationSeconds: seconds },
+    spec: {
+      expirationSeconds: seconds,
+      ...(secret && { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', ...secret } }),
+    },
   })
   const token = answer.status?.token
   if (typeof token !== 'string') throw new KubeError(201, 'a TokenRequest without a token')

@@ -173,7 +173,11 @@ export async function startControlPlane(
   for (const crd of options.crds ?? [])
     await kube.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
   for (const node of Object.keys(kubelets)) {
-    await kube.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
+    await kube.create('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: node, labels: { 'kubernetes.io/hostname': node } },
+    })
   }
   for (const node of Object.keys(kubelets)) {
     await wait(`the node ${node} takes pods`, async () => {

@@ -59,7 +59,7 @@ export class Kube {
     return this.#json<KubeObject>('PATCH', path, body, 'application/merge-patch+json')
   }
 
-  /** As `kubectl delete`: graceful, with the API server's own propagation; one that is not there is no error. */
+  /** Graceful; one that is not there is no error. The API server's own propagation orphans the pods of a Job. */
   async delete(path: string, options: object = {}): Promise<void> {
     try {
       await this.#json('DELETE', path, options)
@@ -138,7 +138,10 @@ export class Kube {
   /** Resolves with the open response of a success, rejects with a KubeError of anything else. */
   #open(method: string, path: string, body?: object, type = 'application/json'): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
+      const content = body === undefined ? '' : JSON.stringify(body)
       const headers = {
+        // Node does not say it of its own for DELETE, and what follows would be read as the next request.
+        'content-length': Buffer.byteLength(content),
         authorization: `Bearer ${this.#token}`,
         'content-type': type,
         'user-agent': 'e2e-story',
@@ -153,7 +156,7 @@ export class Kube {
         )
       })
       req.once('error', reject)
-      req.end(body === undefined ? undefined : JSON.stringify(body))
+      req.end(content)
     })
   }
 }
