@@ -2,12 +2,11 @@
 // the helm that they run by its user agent (`Helm/…`) besides.
 import type { ControlPlane } from './controlPlane.ts'
 import { KubeError } from './kube.ts'
-import { kubeconfigText } from './kubeconfigText.ts'
 
 export const SYSTEM = 'swiss-system'
 export const GATEWAY_USER = `system:serviceaccount:${SYSTEM}:swiss`
 
-/** The ServiceAccount with its rights, and a kubeconfig with a token of it that is good for three hours. */
+/** The ServiceAccount with its rights, and a token of it that is good for three hours. */
 export async function gatewayAccess(cluster: ControlPlane): Promise<string> {
   const { kube } = cluster
   await kube.create('/api/v1/namespaces', {
@@ -21,7 +20,7 @@ export async function gatewayAccess(cluster: ControlPlane): Promise<string> {
     metadata: { name: 'swiss' },
   })
   await grantRights(cluster)
-  return kubeconfigText(cluster.server, cluster.ca, await tokenOf(cluster, 'swiss', 3 * 3600))
+  return tokenOf(cluster, 'swiss', 3 * 3600)
 }
 
 /**

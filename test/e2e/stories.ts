@@ -1,6 +1,8 @@
 import { apiServer } from './stories/apiServer.ts'
+import { compaction } from './stories/compaction.ts'
 import { crash } from './stories/crash.ts'
 import { helmFails } from './stories/helmFails.ts'
+import { namespaceDeleted } from './stories/namespaceDeleted.ts'
 import { nodeLost } from './stories/nodeLost.ts'
 import { replicas } from './stories/replicas.ts'
 import { token } from './stories/token.ts'
@@ -8,4 +10,14 @@ import { uninstall } from './stories/uninstall.ts'
 import type { Story } from './story.ts'
 
 /** All of them, in the order in which they begin: the long ones first, since several are told at once. */
-export const STORIES: readonly Story[] = [crash, apiServer, nodeLost, replicas, token, helmFails, uninstall]
+export const STORIES: readonly Story[] = [
+  crash,
+  apiServer,
+  nodeLost,
+  replicas,
+  token,
+  compaction,
+  namespaceDeleted,
+  helmFails,
+  uninstall,
+]

@@ -35,6 +35,8 @@ export type StoryContext = {
   gatewayNamespace: string
   /** Kubeconfig with the ServiceAccount that gateways have by default. */
   gatewayKubeconfig: string
+  /** Its token. */
+  gatewayToken: string
   /** A folder for files; it is removed at the end of the run. */
   dir: string
   /** Says what was seen: it stands under the story's line. */

@@ -17,6 +17,7 @@ type Parts = {
   tools: Tools
   cluster: ControlPlane
   gatewayKubeconfig: string
+  gatewayToken: string
   /** Whether the cluster is the story's own. */
   own: boolean
   helmMajor: HelmMajor
@@ -45,6 +46,7 @@ export async function openContext(
   const story: StoryContext = {
     ...{ cluster, tools, helmMajor, helmBin, namespace, gatewayNamespace, note, sofar },
     gatewayKubeconfig: parts.gatewayKubeconfig,
+    gatewayToken: parts.gatewayToken,
     dir: processes.folder(folder),
     start: (name, command, args, env) => {
       const managed = processes.start(join(folder, name), command, args, env)

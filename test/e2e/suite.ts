@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { gatewayAccess } from './access.ts'
 import { type ControlPlane, startControlPlane } from './controlPlane.ts'
+import { kubeconfigText } from './kubeconfigText.ts'
 import { type Managed, type Processes, tails } from './processes.ts'
 import type { HelmMajor, Story } from './story.ts'
 import { openContext } from './storyContext.ts'
@@ -24,7 +25,7 @@ export type SuiteOptions = {
   atOnce: number
 }
 
-type Shared = { cluster: ControlPlane; gatewayKubeconfig: string }
+type Shared = { cluster: ControlPlane; gatewayKubeconfig: string; gatewayToken: string }
 
 export class Suite {
   readonly #options: SuiteOptions
@@ -111,9 +112,13 @@ export class Suite {
     const cluster = await startControlPlane(processes, tools, join(folder, 'cluster'), options)
     this.#clusters.push(cluster)
     this.#auditLogs.push(cluster.auditLog)
-    const kubeconfig = processes.file(join(folder, 'swiss.kubeconfig'), await gatewayAccess(cluster))
+    const gatewayToken = await gatewayAccess(cluster)
+    const gatewayKubeconfig = processes.file(
+      join(folder, 'swiss.kubeconfig'),
+      kubeconfigText(cluster.server, cluster.ca, gatewayToken),
+    )
     if (story === undefined) say(`control plane ready in ${seconds(start)}`)
-    return { cluster, gatewayKubeconfig: kubeconfig }
+    return { cluster, gatewayKubeconfig, gatewayToken }
   }
 }
 
