@@ -4,7 +4,6 @@ import { builder } from './builder.ts'
 import { Deployment } from './deployment.ts'
 import { LLMServiceStatus } from './llmService.ts'
 import { DeploymentPhase } from './phase.ts'
-import { Plan } from './plan.ts'
 import { Pod } from './pod.ts'
 import { RunAction } from './run.ts'
 
@@ -46,7 +45,7 @@ const PlanStatus = builder.objectRef<PlanStatusDetail>('PlanStatus').implement({
 
 export const Release = builder.objectRef<ReleaseDetail>('Release').implement({
   description:
-    'The detail of one release, whether it has a row or not. Not a Node: the row is the entity. From the watch caches, but for the two fields that say they read live.',
+    'The detail of one release, whether it has a row or not. Not a Node: the row is the entity. From the watch caches, but for the fields that say they read live.',
   fields: (t) => ({
     namespace: t.exposeString('namespace', { description: 'Namespace of the release.' }),
     name: t.exposeString('name', { description: 'Name of the release.' }),
@@ -73,11 +72,6 @@ export const Release = builder.objectRef<ReleaseDetail>('Release').implement({
       description: 'Its LLMService; null for helm releases.',
     }),
     pods: t.expose('pods', { type: [Pod], description: 'Matching pods by name.' }),
-    plan: t.expose('plan', {
-      type: Plan,
-      nullable: true,
-      description: 'The live plan; null where there is none or it cannot be read, then a warning says why.',
-    }),
     warnings: t.exposeStringList('warnings', { description: 'What could not be read, one sentence each.' }),
   }),
 })

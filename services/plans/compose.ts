@@ -1,6 +1,6 @@
 /** Composing a plan: pure, from what there is and what is asked for (contract, section 7). */
 import type { ReleaseRef } from '../deployments/row.ts'
-import { changePlan } from './change.ts'
+import { changeRead, type ReadPlan } from './change.ts'
 import { type Difference, differences } from './differences.ts'
 import {
   mapAt,
@@ -45,6 +45,8 @@ export interface Composition {
 
 export interface ComposedDocument {
   data: PlanData
+  /** What its layers say. */
+  layers: readonly PlanLayer[]
   shadowed: Shadowed[]
   changes: PlanDifference[]
   warnings: string[]
@@ -60,10 +62,12 @@ export function composePlan(composition: Composition): ComposedDocument | { issu
   const stored = readLayers(base)
   if (!stored.ok) return issue(basePath, `has a plan that cannot be read: ${stored.reason}`)
 
-  const data = changePlan(kept(base, release), { form, edits, release, chartVersion })
+  const { data, layers } = changeRead(
+    { data: kept(base, release), layers: stored.layers },
+    { form, edits, release, chartVersion },
+  )
   const issues = [...chartIssues(data, composition), ...sizeIssues(data)]
   if (issues.length > 0) return { issues }
-  const layers = layersOf(data)
   const shadowed = shadowedValues(layers)
   const warnings: string[] = []
   const lost =
@@ -72,11 +76,12 @@ export function composePlan(composition: Composition): ComposedDocument | { issu
     const paths = lost.map(({ path }) => path).slice(0, 5)
     warnings.push(`values of the form have no effect, because the edit layer has others: ${paths.join(', ')}`)
   }
-  const changes = changesOf(running, data, layers)
+  const runs = running === base ? stored.layers : layersOf(running)
+  const changes = changesOf({ data: running ?? {}, layers: runs }, { data, layers })
   if (chartVersion !== null && readPlan(data).chartPath !== null) {
     warnings.push('the chart lies at a path, where helm takes whatever version is there')
   }
-  return { data, shadowed, changes, warnings }
+  return { data, layers, shadowed, changes, warnings }
 }
 
 /** Without its status, and for another release without what older tools have made for that one. */
@@ -121,13 +126,12 @@ function sizeIssues(data: PlanData): PlanIssue[] {
     : []
 }
 
-function changesOf(running: PlanData | null, data: PlanData, layers: readonly PlanLayer[]): PlanDifference[] {
-  const [before, after] = [partsOf(running ?? {}), partsOf(data)]
-  const values = differences(mergeLayers(running === null ? [] : layersOf(running)), mergeLayers(layers))
+function changesOf(from: ReadPlan, to: ReadPlan): PlanDifference[] {
+  const [before, after] = [partsOf(from.data), partsOf(to.data)]
   const all: [PlanPart, Difference[]][] = [
     ['CHART', differences(before.chart, after.chart)],
     ['SOURCE', differences(before.source, after.source)],
-    ['VALUES', values],
+    ['VALUES', differences(mergeLayers(from.layers), mergeLayers(to.layers))],
   ]
   return all.flatMap(([part, found]) => found.map((difference) => ({ part, ...difference })))
 }
@@ -144,8 +148,8 @@ function partsOf(data: PlanData): { chart: PlanMap; source: PlanMap } {
 const said = (map: PlanMap): PlanMap =>
   Object.fromEntries(Object.entries(map).filter(([, value]) => value !== null))
 
-/** Layers of a plan whose text has been read before; one that cannot be read has none. */
-function layersOf(data: PlanData): PlanLayer[] {
-  const read = readLayers(data)
-  return read.ok ? read.layers : []
+/** None where they cannot be read: then everything differs. */
+function layersOf(data: PlanData | null): PlanLayer[] {
+  const read = data === null ? null : readLayers(data)
+  return read?.ok ? read.layers : []
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LAYERS, layerKey, PLAN_KEY, type PlanData } from './document.ts'
+import { LAYERS, type LayerName, layerKey, PLAN_KEY, type PlanData } from './document.ts'
 import { isPlanMap, type PlanMap, type PlanValue } from './scalars.ts'
 import { readYamlMap } from './yaml.ts'
 
@@ -7,11 +7,14 @@ import { readYamlMap } from './yaml.ts'
  * The hash of a plan: 64 hex digits over what it says. The order of keys, comments and style do not matter, and
  * the status, the hash that is written in it and foreign keys (`helmfile.yaml`) are left out.
  */
-export function planHash(data: PlanData): string {
-  const { hash: _, ...plan } = saidBy(data[PLAN_KEY], true)
-  const layers = LAYERS.map((layer) => saidBy(data[layerKey(layer)], false))
+export const planHash = (data: PlanData): string =>
+  hashOf(data[PLAN_KEY], (layer) => saidBy(data[layerKey(layer)], false))
+
+/** As `planHash`, of a plan whose layers have been read. */
+export function hashOf(plan: string | undefined, valuesOf: (layer: LayerName) => PlanMap): string {
+  const { hash: _, ...said } = saidBy(plan, true)
   return createHash('sha256')
-    .update(canonical([compact(plan), ...layers]))
+    .update(canonical([compact(said), ...LAYERS.map(valuesOf)]))
     .digest('hex')
 }
 

@@ -11,7 +11,7 @@ import type { ComposedPlans } from './composedPlans.ts'
 import { type ComposeInput, documentPath, readComposeInput } from './composeInput.ts'
 import type { ComposeOutcome, ComposeRefusal, ComposeRequest } from './composeOutcome.ts'
 import { type LiveClient, type LiveRelease, readLiveRelease } from './liveRelease.ts'
-import { planDetail } from './planDetail.ts'
+import { planOf } from './planDetail.ts'
 import { notFound, unavailable } from './refusals.ts'
 
 /** helm's own limit. */
@@ -73,8 +73,6 @@ export class Composer {
     const issues = unfitting(target, composed.data)
     if (issues.length > 0) return invalid(issues)
     const document = readPlan(composed.data)
-    const detail = planDetail(document, composed.data)
-    if (!('plan' in detail)) throw new Error(`a composed plan cannot be read: ${detail.unreadable}`)
     await composedPlans.put({ hash: document.hash ?? '', release, data: composed.data }, actor)
     const warnings = [
       ...(input.document?.warnings ?? []),
@@ -83,7 +81,8 @@ export class Composer {
       ...composed.warnings,
     ]
     const { shadowed, changes } = composed
-    return { kind: 'Composed', plan: detail.plan, shadowed, changes, warnings }
+    const plan = planOf(document, composed.layers)
+    return { kind: 'Composed', plan, shadowed, changes, warnings }
   }
 }
 

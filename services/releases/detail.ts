@@ -1,6 +1,7 @@
 /** The detail of one release, from the caches; only what is asked for singly is read live. */
 import type { RunAction } from '../audit/run.ts'
 import type { KubeClient } from '../cluster/client.ts'
+import { isKubeError } from '../cluster/errors.ts'
 import { Kinds } from '../cluster/kinds.ts'
 import type { ClusterCaches } from '../deployments/caches.ts'
 import type { LLMServiceObject } from '../deployments/llmService.ts'
@@ -14,9 +15,11 @@ import { type Archive, archiveData, archiveOf } from '../plans/archives.ts'
 import { type PlanData, type PlanDocument, readPlan } from '../plans/document.ts'
 import { boundedLabel } from '../plans/names.ts'
 import type { PlanObject } from '../plans/planObject.ts'
+import { planOfService } from '../plans/servicePlan.ts'
 import type { PlanAction, PlanPhase } from '../plans/status.ts'
 import type {
   LLMServiceDetail,
+  PlanDetail,
   PlanStatusDetail,
   ReleaseDetail,
   ReleaseDetails,
@@ -75,6 +78,17 @@ export class Details implements ReleaseDetails {
   async helmChart(ref: ReleaseRef) {
     const chart = await readHelmChart(this.#options.client, ref)
     return chart && { ...chart, repo: null }
+  }
+
+  async servicePlan(ref: ReleaseRef): Promise<PlanDetail | null> {
+    try {
+      const data = planOfService(await this.#options.client.get(Kinds.LLMService, ref))
+      const read = planDetail(readPlan(data), data)
+      return 'plan' in read ? read.plan : null
+    } catch (error) {
+      if (isKubeError(error, 'NotFound', 'NotServed')) return null
+      throw error
+    }
   }
 
   async revisions(ref: ReleaseRef): Promise<RevisionDetail[]> {

@@ -61,7 +61,7 @@ export interface ReleaseDetail extends ReleaseRef {
   llmService: LLMServiceDetail | null
   /** Matching pods by name. */
   pods: PodFacts[]
-  /** Null where there is no plan or it cannot be read (then a warning says why). */
+  /** That of the plan ConfigMap; null where there is none or it cannot be read (then a warning says why). */
   plan: PlanDetail | null
   warnings: string[]
 }
@@ -80,6 +80,8 @@ export interface ReleaseDetails {
   get(ref: ReleaseRef): ReleaseDetail | null
   /** The chart in helm's newest record: one live read, only when it is asked for. Throws KubeError. */
   helmChart(ref: ReleaseRef): Promise<Chart | null>
+  /** The plan that its LLMService is; null when there is none any more: one live read. Throws KubeError. */
+  servicePlan(ref: ReleaseRef): Promise<PlanDetail | null>
   /** The live revision and the archived ones, newest first: one live read. Throws KubeError. */
   revisions(ref: ReleaseRef): Promise<RevisionDetail[]>
 }

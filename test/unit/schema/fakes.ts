@@ -133,6 +133,7 @@ export function fakeContext(part: Partial<GatewayContext> = {}): GatewayContext 
     details: {
       get: unexpected('details.get'),
       helmChart: unexpected('details.helmChart'),
+      servicePlan: unexpected('details.servicePlan'),
       revisions: unexpected('details.revisions'),
     },
     uninstaller: { uninstall: unexpected('uninstall') },

@@ -9,11 +9,12 @@ import { detail, FakeLister, fakeContext, NOW, row, run, runPage } from './fakes
 const details = (part: Partial<GatewayContext['details']> = {}): GatewayContext['details'] => ({
   get: () => detail(),
   helmChart: () => Promise.reject(new Error('not to be read live')),
+  servicePlan: () => Promise.reject(new Error('not to be read live')),
   revisions: () => Promise.reject(new Error('not to be read live')),
   ...part,
 })
 
-test('a release is shown with helm, plan, status, LLMService and pods, and nothing is read live', async () => {
+test('a release is shown with helm, plan, status, LLMService and pods, and only an LLMService’s plan is read live', async () => {
   const deletion = {
     stage: 'RouteSettling',
     outcome: null,
@@ -81,7 +82,8 @@ test('a release is shown with helm, plan, status, LLMService and pods, and nothi
     app: null,
     claims: [],
   }
-  const get = () => detail({ planStatus: status, llmService, pods: [facts], plan, warnings: ['w'] })
+  const get = () => detail({ planStatus: status, llmService, pods: [facts], warnings: ['w'] })
+  const servicePlan = async () => plan
   const answer = await ask(
     `{ release(namespace: "team-a", name: "chat") {
       namespace name exists warnings deployment { name }
@@ -91,7 +93,7 @@ test('a release is shown with helm, plan, status, LLMService and pods, and nothi
         conditions { type status reason message lastTransitionTime } deletion { stage podsRemaining pods { name } } }
       pods { name phase ready restarts node gpus message createdAt deletionTimestamp }
       plan { hash engine profile chart { name version repo } source { model } layers { name values } values } } }`,
-    fakeContext({ details: details({ get }) }),
+    fakeContext({ details: details({ get, servicePlan }) }),
   )
   expect(answer).toEqual({
     data: {
@@ -113,6 +115,15 @@ test('a release is shown with helm, plan, status, LLMService and pods, and nothi
       },
     },
   })
+})
+
+test('the plan of a helm release comes from the caches', async () => {
+  const plan = { hash: 'abc', engine: null, profile: null, chart: null, source: null, layers: [], values: {} }
+  const answer = await ask(
+    '{ release(namespace: "team-a", name: "chat") { plan { hash } } }',
+    fakeContext({ details: details({ get: () => detail({ plan }) }) }),
+  )
+  expect(answer).toEqual({ data: { release: { plan: { hash: 'abc' } } } })
 })
 
 test('an unknown name is null, in a namespace that does not exist too', async () => {
