@@ -28,14 +28,15 @@ export class HelmRunner {
   #available: Promise<HelmAvailable> | null = null
   /** What earlier processes have left behind is looked for once, before the first folder of this one. */
   #swept: Promise<void> | null = null
+  #preparing = 0
 
   constructor(options: HelmRunnerOptions) {
     this.#options = options
   }
 
-  /** Runs under way. */
+  /** Runs under way, those whose value files are being written too. */
   get running(): number {
-    return this.#runs.size
+    return this.#runs.size + this.#preparing
   }
 
   /** The version of helm (3 or newer) on this machine, or why there is none; the latter is looked at anew each time. */
@@ -61,6 +62,7 @@ export class HelmRunner {
    */
   async upgrade(ref: ReleaseRef, upgrade: Upgrade, options: RunOptions): Promise<HelmResult> {
     let files: ValueFiles
+    this.#preparing++
     try {
       const { tempDir = tmpdir() } = this.#options
       this.#swept ??= removeStale(tempDir)
@@ -69,6 +71,8 @@ export class HelmRunner {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
       return { kind: 'unstarted', message: `the value files could not be written (${code})` }
+    } finally {
+      this.#preparing--
     }
     try {
       return await this.#run(ref, upgradeArgs(ref, upgrade, files.paths), options, files.folder)

@@ -28,7 +28,7 @@ export function applyFailure(result: HelmResult, stopping: boolean): ApplyFailur
     case 'exited': {
       if (result.code === 0) return null
       const said = result.stderr.trim() || result.stdout.trim()
-      const error = said || `helm ended with exit code ${result.code} and printed nothing`
+      const error = lastError(said) || `helm ended with exit code ${result.code} and printed nothing`
       return { error, output, exitCode: result.code }
     }
     case 'budget':
@@ -40,4 +40,10 @@ export function applyFailure(result: HelmResult, stopping: boolean): ApplyFailur
     case 'lost':
       return because(stopping ? LOST : 'helm was stopped because the lock could not be kept')
   }
+}
+
+/** helm says its error last, behind warnings and its log. */
+function lastError(said: string): string {
+  const at = `\n${said}`.lastIndexOf('\nError: ')
+  return at < 0 ? said : said.slice(at)
 }

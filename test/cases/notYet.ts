@@ -5,7 +5,6 @@ export interface NotYet {
   says: string
 }
 
-const upgrade = { needs: "the upgrade of the sandbox's helm" }
 const setAutoscale = { needs: 'the mutation setAutoscale', says: 'Cannot query field "setAutoscale"' }
 const autoscaleLoop = { needs: 'the autoscale loop', says: 'there is no autoscale loop' }
 
@@ -18,9 +17,6 @@ export const notYet: Record<string, NotYet> = {
   'apply/autoscale-holds-llm-deleting.yaml': autoscaleLoop,
   'apply/autoscale-holds-llm-phase.yaml': autoscaleLoop,
   'apply/autoscale-holds-lock.yaml': autoscaleLoop,
-  'apply/dead-holder.yaml': { ...upgrade, says: 'steps[6] (check)' },
-  'apply/lock-across-replicas.yaml': { ...upgrade, says: 'steps[5] (uninstall)' },
   'apply/refused-while-uninstalling.yaml': setAutoscale,
-  'apply/uninstall-while-apply-holds.yaml': { ...upgrade, says: 'steps[5] (check)' },
   'canary/rollback-and-autoscale-not-refused.yaml': setAutoscale,
 }

@@ -101,3 +101,37 @@ export type Run = {
   endedAt: string | null
 }
 export type RunsData = { runs: { available: boolean; nodes: Run[] } }
+
+export const COMPOSE = `mutation ($input: ComposePlanInput!) {
+  composePlan(input: $input) {
+    __typename
+    ... on ComposePlanPayload { plan { hash } changes { path from to } }
+    ... on UserError { code message }
+  }
+}`
+
+const CHANGED = `{
+  __typename
+  ... on ApplyPlanPayload { revision output deployment { phase revision } run { action outcome changed planHash } }
+  ... on HelmFailedError { output exitCode run { action outcome error } }
+  ... on UserError { code message retryable }
+}`
+export const APPLY = `mutation ($input: ApplyPlanInput!) { applyPlan(input: $input) ${CHANGED} }`
+export const ROLLBACK = `mutation ($input: RollbackReleaseInput!) { rollbackRelease(input: $input) ${CHANGED} }`
+
+export type ComposeAnswer = {
+  __typename: string
+  plan?: { hash: string }
+  changes?: { path: string; from: unknown; to: unknown }[]
+  message?: string
+}
+export type ChangeAnswer = {
+  __typename: string
+  revision?: number | null
+  output?: string
+  exitCode?: number | null
+  deployment?: { phase: string; revision: number | null } | null
+  run?: { action: string; outcome: string; changed?: boolean; planHash?: string | null } | null
+  code?: string
+  message?: string
+}

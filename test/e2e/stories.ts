@@ -7,6 +7,7 @@ import { nodeLost } from './stories/nodeLost.ts'
 import { replicas } from './stories/replicas.ts'
 import { token } from './stories/token.ts'
 import { uninstall } from './stories/uninstall.ts'
+import { upgrade } from './stories/upgrade.ts'
 import type { Story } from './story.ts'
 
 /** All of them, in the order in which they begin: the long ones first, since several are told at once. */
@@ -14,6 +15,7 @@ export const STORIES: readonly Story[] = [
   crash,
   apiServer,
   nodeLost,
+  upgrade,
   replicas,
   token,
   compaction,
