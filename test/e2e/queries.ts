@@ -135,3 +135,8 @@ export type ChangeAnswer = {
   code?: string
   message?: string
 }
+
+export const CLUSTER = '{ cluster { llmServicesServed warnings leader } }'
+export type ClusterData = {
+  cluster: { llmServicesServed: boolean; warnings: string[]; leader: string | null }
+}

@@ -1,7 +1,9 @@
 import { apiServer } from './stories/apiServer.ts'
 import { compaction } from './stories/compaction.ts'
 import { crash } from './stories/crash.ts'
+import { crd } from './stories/crd.ts'
 import { helmFails } from './stories/helmFails.ts'
+import { llmService } from './stories/llmService.ts'
 import { namespaceDeleted } from './stories/namespaceDeleted.ts'
 import { nodeLost } from './stories/nodeLost.ts'
 import { replicas } from './stories/replicas.ts'
@@ -16,6 +18,8 @@ export const STORIES: readonly Story[] = [
   apiServer,
   nodeLost,
   upgrade,
+  crd,
+  llmService,
   replicas,
   token,
   compaction,

@@ -1,9 +1,8 @@
 // Tells the stories: several at once on one cluster, those that need it on one of their own.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import { gatewayAccess } from './access.ts'
 import { type ControlPlane, startControlPlane } from './controlPlane.ts'
+import { LLM_SERVICE_CRD } from './crds.ts'
 import { kubeconfigText } from './kubeconfigText.ts'
 import { type Managed, type Processes, tails } from './processes.ts'
 import type { HelmMajor, Story } from './story.ts'
@@ -121,7 +120,3 @@ export class Suite {
     return { cluster, gatewayKubeconfig, gatewayToken }
   }
 }
-
-const LLM_SERVICE_CRD = parse(
-  readFileSync(join(import.meta.dirname, 'llmservice.crd.yaml'), 'utf8'),
-) as object
