@@ -92,9 +92,11 @@ describe('what it prints', () => {
 })
 
 describe('the examples of the README', () => {
-  it('are a list, a stream and an uninstall by curl, and a script of ten lines', () => {
-    const { queries, streams, mutations, scripts, others } = examples
-    expect([queries, streams, mutations, scripts].map(({ length }) => length)).toEqual([1, 1, 1, 1])
+  it('are a list, a stream and two uninstalls by curl, and a script of ten lines', () => {
+    const { queries, streams, deletions, mutations, scripts, others } = examples
+    expect([queries, streams, deletions, mutations, scripts].map(({ length }) => length)).toEqual([
+      1, 1, 1, 1, 1,
+    ])
     expect(others).toEqual([])
     expect(scripts[0]?.trim().split('\n').length).toBeLessThanOrEqual(10)
   })

@@ -2,9 +2,24 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient, type KubeClient } from '../../../sandbox/client.ts'
 import { readKubeconfig } from '../../../sandbox/kubeconfig.ts'
-import { CONFIG_MAP, POD, SECRET } from '../../../sandbox/resourceTypes.ts'
+import {
+  CONFIG_MAP,
+  CONTROLLER_REVISION,
+  DEPLOYMENT,
+  LLM_SERVICE,
+  POD,
+  REPLICA_SET,
+  SECRET,
+  SERVICE,
+} from '../../../sandbox/resourceTypes.ts'
 
 const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }
+
+/** Kinds of what a release leaves on its way. */
+const belongings = [
+  ...[CONFIG_MAP, SECRET, POD, LEASE, SERVICE, DEPLOYMENT, REPLICA_SET],
+  ...[LLM_SERVICE, CONTROLLER_REVISION],
+]
 
 /** A look at the sandbox cluster from outside, and a hand on it. */
 export class ClusterEye {
@@ -17,7 +32,7 @@ export class ClusterEye {
   /** Everything that belongs to a release in its namespace, as `Kind/name`. */
   async leftOf(namespace: string, name: string): Promise<string[]> {
     const lists = await Promise.all(
-      [CONFIG_MAP, SECRET, POD, LEASE].map(async (type) => {
+      belongings.map(async (type) => {
         const { items } = await this.#client.list(type, { namespace })
         return items.map((object) => `${type.kind}/${object.metadata.name}`)
       }),

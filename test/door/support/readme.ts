@@ -25,6 +25,8 @@ export interface Examples {
   queries: string[]
   /** Subscriptions by curl. */
   streams: string[]
+  /** An uninstall and the stream of it, by curl. */
+  deletions: string[]
   /** Mutations by curl. */
   mutations: string[]
   /** Subscriptions in JavaScript. */
@@ -35,11 +37,19 @@ export interface Examples {
 
 /** The examples word for word, but for the address: they call the gateway at `url`. */
 export function examplesFor(url: string): Examples {
-  const examples: Examples = { queries: [], streams: [], mutations: [], scripts: [], others: [] }
+  const examples: Examples = {
+    queries: [],
+    streams: [],
+    deletions: [],
+    mutations: [],
+    scripts: [],
+    others: [],
+  }
   for (const block of blocksOf(README).filter(({ text }) => text.includes(ADDRESS))) {
     const text = block.text.replaceAll(ADDRESS, new URL(url).host)
     if (block.language === 'js') examples.scripts.push(text)
     else if (block.language !== 'sh' || !text.includes('curl ')) examples.others.push(block)
+    else if (text.includes('deletionProgressed')) examples.deletions.push(text)
     else if (text.includes('text/event-stream')) examples.streams.push(text)
     else if (/"mutation\b/.test(text)) examples.mutations.push(text)
     else examples.queries.push(text)
