@@ -3,6 +3,7 @@ import type { Loop } from '../loops/loop.ts'
 import { reapLoop } from '../loops/reap.ts'
 import type { AuditLog } from '../services/audit/run.ts'
 import { runIds } from '../services/audit/runIds.ts'
+import type { CanaryKeys } from '../services/canary/relationship.ts'
 import { KubeClient } from '../services/cluster/client.ts'
 import type { Connection } from '../services/cluster/connectionTypes.ts'
 import { LeaderElector } from '../services/cluster/leaderElection.ts'
@@ -54,6 +55,7 @@ export interface AssembleOptions {
   gatewayNamespace: string
   namespaces: readonly string[]
   readOnly: boolean
+  canaryKeys: CanaryKeys
   /** Aborts when the gateway is shut down. */
   stopping: AbortSignal
   gatewayVersion: string
@@ -97,7 +99,7 @@ export function assemble(options: AssembleOptions): Services {
 
   // The view, the checks and the tracker speak of each other: what is new of an uninstall is shown, and checked.
   const tracker: UninstallTracker = new UninstallTracker((open) => changed(open))
-  const view = new DeploymentView({ caches, uninstalls: tracker, now })
+  const view = new DeploymentView({ caches, uninstalls: tracker, now, canaryKeys: options.canaryKeys })
   const show = (open: OpenUninstall) => view.refresh(open.ref, 'REAP_LOOP')
   const changed = (open: OpenUninstall) =>
     checks.request(open.ref, { live: true, mayRunHelm: false, askedAgain: false })

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { type CanaryKeys, DEFAULT_CANARY_KEYS } from '../services/canary/relationship.ts'
 import { type Given, readArguments } from './arguments.ts'
 import { helpText } from './help.ts'
 import { LOG_LEVELS } from './logger.ts'
@@ -28,6 +29,14 @@ const yesOrNo = z.union([
     .refine((text) => [...TRUE, ...FALSE].includes(text), 'must be true or false')
     .transform((text) => TRUE.includes(text)),
 ])
+
+/** A key of metadata: an optional DNS subdomain and a name of at most 63 characters. */
+const metadataKey = z
+  .string()
+  .regex(
+    /^(?=.{1,317}$)([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/,
+    'must be the key of a label or annotation, such as example.com/canary',
+  )
 
 const origin = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -69,6 +78,14 @@ const Config = z
     'allowed-origin': z.array(origin).default([]),
     'audit-db': z.string().optional(),
     'audit-url': databaseUrl.optional(),
+    'canary-owner-kind': z
+      .string()
+      .regex(/^[A-Z][A-Za-z0-9]{0,62}$/, 'must be a kind, such as LLMCanary')
+      .default(DEFAULT_CANARY_KEYS.ownerKind),
+    'canary-label': metadataKey.default(DEFAULT_CANARY_KEYS.canaryLabel),
+    'canary-namespace-label': metadataKey.default(DEFAULT_CANARY_KEYS.namespaceLabel),
+    'canary-role-label': metadataKey.default(DEFAULT_CANARY_KEYS.roleLabel),
+    'canary-assignment-annotation': metadataKey.default(DEFAULT_CANARY_KEYS.assignmentAnnotation),
     'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).optional(),
     'no-gateway': yesOrNo.default(false),
     releases: wholeNumber(100_000).default(0),
@@ -92,6 +109,13 @@ const Config = z
     auditDb: raw['audit-db'],
     /** Wins over `auditDb`. May hold a password: never printed. */
     auditUrl: raw['audit-url'],
+    canaryKeys: {
+      ownerKind: raw['canary-owner-kind'],
+      canaryLabel: raw['canary-label'],
+      namespaceLabel: raw['canary-namespace-label'],
+      roleLabel: raw['canary-role-label'],
+      assignmentAnnotation: raw['canary-assignment-annotation'],
+    } satisfies CanaryKeys,
     logLevel: raw['log-level'] ?? (raw.command === 'sandbox' ? ('warn' as const) : ('info' as const)),
     /** The sandbox cluster alone. */
     noGateway: raw['no-gateway'],

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { schema } from '../resolvers/index.ts'
 import type { AuditLog } from '../services/audit/run.ts'
 import type { Actor, Permission } from '../services/auth/actor.ts'
+import { type CanaryKeys, DEFAULT_CANARY_KEYS } from '../services/canary/relationship.ts'
 import type { KubeClient } from '../services/cluster/client.ts'
 import type { Connection } from '../services/cluster/connectionTypes.ts'
 import type { HelmRunner } from '../services/helm/runner.ts'
@@ -32,6 +33,8 @@ export interface GatewayConfig {
   /** Shown by `cluster.name`; the kubeconfig's context when null. */
   clusterName: string | null
   readOnly: boolean
+  /** Where LLMServices say that they belong to a canary; the usual keys when absent. */
+  canaryKeys?: CanaryKeys
 }
 
 export interface GatewayOptions {
@@ -89,6 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const stopping = new AbortController()
   const services = assemble({
     ...config,
+    canaryKeys: config.canaryKeys ?? DEFAULT_CANARY_KEYS,
     connection,
     clock,
     logger,

@@ -1,4 +1,4 @@
-import { relationship } from '../canary/relationship.ts'
+import { type CanaryKeys, relationship } from '../canary/relationship.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { drift } from './drift.ts'
 import type { ReleaseInputs } from './inputs.ts'
@@ -15,7 +15,12 @@ import { judgePods, podCounts } from './podCounts.ts'
 import type { Deletion, PlanSource, Row } from './row.ts'
 
 /** The row of an LLMService, from what its operator says. */
-export function llmServiceRow(inputs: ReleaseInputs, service: LLMServiceObject, now: number): Row {
+export function llmServiceRow(
+  inputs: ReleaseInputs,
+  service: LLMServiceObject,
+  now: number,
+  canaryKeys: CanaryKeys,
+): Row {
   const { ref, plan, mark } = inputs
   const uninstall = openUninstall(plan, mark)
   const isOwn = uninstall?.marked.status?.run?.llmServiceUid === service.metadata.uid
@@ -56,7 +61,7 @@ export function llmServiceRow(inputs: ReleaseInputs, service: LLMServiceObject, 
     cleanupPending,
     pods: podCounts(judgePods(inputs.pods, inputs.nodeState, now), uninstalling),
     deletion,
-    canary: relationship(service.metadata),
+    canary: relationship(service.metadata, canaryKeys),
   }
 }
 

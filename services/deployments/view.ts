@@ -3,6 +3,7 @@
  * query, subscription and loop reads it; nothing writes to it.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { type CanaryKeys, DEFAULT_CANARY_KEYS } from '../canary/relationship.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { matchingLabels } from '../pods/counting.ts'
 import { type ClusterCaches, matchingPods } from './caches.ts'
@@ -24,12 +25,15 @@ export interface ViewOptions {
   uninstalls: UninstallProgress
   /** The API server's time in milliseconds. */
   now: () => number
+  /** Where LLMServices say that they belong to a canary; the usual keys by default. */
+  canaryKeys?: CanaryKeys
 }
 
 export class DeploymentView implements DeploymentLister {
   readonly #caches: ClusterCaches
   readonly #uninstalls: UninstallProgress
   readonly #now: () => number
+  readonly #canaryKeys: CanaryKeys
   readonly #rows = new SortedRows()
   readonly #uninstalling = new Set<string>()
   /** `namespace/app label` → the release that its pods belong to. */
@@ -43,10 +47,11 @@ export class DeploymentView implements DeploymentLister {
   #position = 0
   #ready = false
 
-  constructor({ caches, uninstalls, now }: ViewOptions) {
+  constructor({ caches, uninstalls, now, canaryKeys = DEFAULT_CANARY_KEYS }: ViewOptions) {
     this.#caches = caches
     this.#uninstalls = uninstalls
     this.#now = now
+    this.#canaryKeys = canaryKeys
   }
 
   get ready(): boolean {
@@ -110,11 +115,15 @@ export class DeploymentView implements DeploymentLister {
     for (const { metadata } of this.#caches.llmServices.all())
       keys.add(`${metadata.namespace ?? ''}/${metadata.name}`)
     for (const key of keys) {
-      const row = derive(this.#inputs(key), this.#now())
+      const row = this.#derive(this.#inputs(key))
       if (row) this.#put(key, row)
     }
     this.#ready = true
     return true
+  }
+
+  #derive(inputs: ReleaseInputs): Row | null {
+    return derive(inputs, this.#now(), this.#canaryKeys)
   }
 
   /** Derives the row of a release again: something that is no object in the cluster has changed. */
@@ -173,7 +182,7 @@ export class DeploymentView implements DeploymentLister {
    */
   #fresh(row: Row): Row {
     if (row.phase !== 'UNINSTALLING' && row.phase !== 'APPLYING') return row
-    return derive(this.#inputs(releaseKey(row)), this.#now()) ?? row
+    return this.#derive(this.#inputs(releaseKey(row))) ?? row
   }
 
   #select(filter: DeploymentFilter | undefined, orderBy: PageArgs['orderBy']) {
@@ -245,7 +254,7 @@ export class DeploymentView implements DeploymentLister {
   #refresh(key: string, cause: ChangeCause, unreadable: boolean): void {
     const inputs = this.#inputs(key)
     const before = this.#rows.get(inputs.ref) ?? null
-    const after = derive(inputs, this.#now())
+    const after = this.#derive(inputs)
     if (after === null) {
       if (before === null) return
       this.#drop(key, inputs.ref)

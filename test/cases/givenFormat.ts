@@ -57,5 +57,14 @@ export type Given = z.infer<typeof given>
 export const config = z.strictObject({
   readOnly: z.boolean().optional(),
   namespaces: z.array(text).min(1).optional(),
+  canaryKeys: z
+    .strictObject({
+      ownerKind: text,
+      canaryLabel: text,
+      namespaceLabel: text,
+      roleLabel: text,
+      assignmentAnnotation: text,
+    })
+    .optional(),
 })
 export type CaseConfig = z.infer<typeof config>

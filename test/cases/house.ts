@@ -5,6 +5,7 @@ import { startGateway } from '../../server/gateway.ts'
 import { makeHelm, SUPERVISOR_PATH } from '../../server/helm.ts'
 import { memoryAudit } from '../../services/audit/memoryAudit.ts'
 import type { Actor } from '../../services/auth/actor.ts'
+import { DEFAULT_CANARY_KEYS } from '../../services/canary/relationship.ts'
 import { loadConnection } from '../../services/cluster/connection.ts'
 import type { Logger } from '../../services/runtime/logger.ts'
 import type { GatewayHouse } from './gateway.ts'
@@ -37,6 +38,7 @@ export function makeRealHouse(): GatewayHouse {
           gatewayNamespace,
           clusterName: null,
           readOnly: config.readOnly ?? false,
+          canaryKeys: config.canaryKeys ?? DEFAULT_CANARY_KEYS,
         },
         authenticate: (headers) => {
           onRequest(String(headers[requestHeader] ?? ''))

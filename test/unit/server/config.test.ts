@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../server/config.ts'
 import { OPTIONS } from '../../../server/options.ts'
+import { DEFAULT_CANARY_KEYS } from '../../../services/canary/relationship.ts'
 
 const read = (args: string, env: Record<string, string> = {}) =>
   readConfig(
@@ -30,6 +31,7 @@ describe('the defaults', () => {
       allowedHosts: [],
       allowedOrigins: [],
       auditDb: undefined,
+      canaryKeys: DEFAULT_CANARY_KEYS,
       logLevel: 'info',
       noGateway: false,
       releases: 0,
@@ -62,6 +64,21 @@ describe('flags and variables', () => {
     }
     expect(config(flags)).toEqual(config('serve', variables))
     expect(config(flags)).toMatchObject({ namespaces: ['a', 'b', 'c'], port: 0, readOnly: true, host: '::1' })
+  })
+
+  it('name the keys of a canary one by one; the others stay', () => {
+    const flags = 'serve --canary-owner-kind Rollout --canary-label example.com/canary'
+    const variables = { SWISS_CANARY_OWNER_KIND: 'Rollout', SWISS_CANARY_LABEL: 'example.com/canary' }
+    expect(config(flags)).toEqual(config('serve', variables))
+    expect(config(flags).canaryKeys).toEqual({
+      ...DEFAULT_CANARY_KEYS,
+      ownerKind: 'Rollout',
+      canaryLabel: 'example.com/canary',
+    })
+    expect(read('serve --canary-role-label Exa_mple/role')).toEqual({
+      wrong:
+        '--canary-role-label must be the key of a label or annotation, such as example.com/canary, not "Exa_mple/role".',
+    })
   })
 
   it('know those of the sandbox', () => {
