@@ -10,6 +10,7 @@ import { replicas } from './stories/replicas.ts'
 import { token } from './stories/token.ts'
 import { uninstall } from './stories/uninstall.ts'
 import { upgrade } from './stories/upgrade.ts'
+import { values } from './stories/values.ts'
 import type { Story } from './story.ts'
 
 /** All of them, in the order in which they begin: the long ones first, since several are told at once. */
@@ -26,4 +27,5 @@ export const STORIES: readonly Story[] = [
   namespaceDeleted,
   helmFails,
   uninstall,
+  values,
 ]

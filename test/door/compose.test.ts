@@ -1,0 +1,55 @@
+/** Composing in the sandbox, over HTTP: as the README shows it, and with the digits that a body carries. */
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type Gateway, startSandbox } from './support/gateway.ts'
+import { Processes } from './support/processes.ts'
+import { blocksOf, README } from './support/readme.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const processes = new Processes()
+let gateway: Gateway
+
+beforeAll(async () => {
+  gateway = await startSandbox(processes)
+  await gateway.ready()
+})
+afterAll(() => processes.stop())
+
+const post = async (body: string) => {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(gateway.url, { method: 'POST', headers, body })
+  return response.json()
+}
+
+it('shows what the README composes, and changes nothing', async () => {
+  const [example] = blocksOf(README).filter(
+    ({ language, text }) => language === 'graphql' && text.includes('composePlan'),
+  )
+  const { data, errors } = await post(JSON.stringify({ query: example?.text }))
+  expect(errors).toBeUndefined()
+  expect(data.composePlan).toEqual({
+    plan: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    changes: [{ part: 'VALUES', path: 'replicaCount', from: 4, to: 5 }],
+    shadowed: [{ path: 'terminationGracePeriodSeconds', by: 'form', under: ['catalog'] }],
+    warnings: [],
+  })
+  const { release } = await gateway.ask(
+    '{ release(namespace: "team-a", name: "docs-search") { plan { values } } }',
+  )
+  expect(release.plan.values.replicaCount).toBe(4)
+})
+
+it('refuses an integer of a variable that JSON would round, and takes it as YAML', async () => {
+  const query = `mutation ($input: ComposePlanInput!) { composePlan(input: $input) {
+    ... on ComposePlanPayload { changes { path to } } ... on InvalidInputError { issues { path } } } }`
+  const send = (values: string) =>
+    post(
+      `{"query":${JSON.stringify(query)},"variables":{"input":{"namespace":"team-a","fromRelease":"docs-search",${values}}}}`,
+    )
+  expect((await send('"form":{"seed":[9007199254740993]}')).data.composePlan).toEqual({
+    issues: [{ path: ['input', 'form', 'seed', '0'] }],
+  })
+  expect((await send('"formYaml":"seed: [9007199254740993]"')).data.composePlan).toEqual({
+    changes: [{ path: 'seed', to: ['9007199254740993'] }],
+  })
+})

@@ -1,0 +1,71 @@
+// Layers merged by us are what the real helm makes of the same value files: null included, types and digits too.
+import assert from 'node:assert/strict'
+import { cpSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { parse } from 'yaml'
+import { mergeValues } from '../../../services/plans/document.ts'
+import type { PlanMap, PlanValue } from '../../../services/plans/scalars.ts'
+import { writeYaml } from '../../../services/plans/yaml.ts'
+import { asHelmShows, readRecordings } from '../../unit/support/helmValues.ts'
+import { valueLayers } from '../../unit/support/valueLayers.ts'
+import type { Story, StoryContext } from '../story.ts'
+
+export const values: Story = { name: 'values', helm: ['4', '3'], run }
+
+const CASES = 300
+
+async function run(context: StoryContext): Promise<void> {
+  const chart = join(context.dir, 'values-chart')
+  cpSync(join(import.meta.dirname, '..', 'valuesChart'), chart, { recursive: true })
+  const merge = (layers: readonly PlanMap[]) => layers.reduce<PlanMap>(mergeValues, {})
+
+  for (const { what, layers, values } of readRecordings()) {
+    const shown = await template(context, chart, layers)
+    assert.deepEqual(shown, values, `${what}: helm says ${JSON.stringify(shown)}`)
+  }
+
+  // Each case has a key of its own in every file, so that one run of helm has them all.
+  const seed = Date.now() % 1_000_000
+  const cases = fc.sample(valueLayers, { numRuns: CASES, seed })
+  const most = Math.max(...cases.map((layers) => layers.length))
+  const files = Array.from({ length: most }, (_, at) => keyed(cases.map((layers) => layers[at] ?? {})))
+  const shown = await template(context, chart, files.map(writeYaml))
+  for (const [at, layers] of cases.entries()) {
+    const wanted = asHelmShows(merge(layers))
+    assert.deepEqual(
+      shown[`case${at}`],
+      wanted,
+      `seed ${seed}, case ${at}: ${layers.map(writeYaml).join('---\n')}`,
+    )
+  }
+
+  // A null takes the chart's default away in just the same way, whether it comes in layers or merged.
+  const defaults = keyed(cases.map((layers) => layers.at(-1) ?? {}))
+  writeFileSync(join(chart, 'values.yaml'), writeYaml(defaults))
+  const below = files.slice(0, -1)
+  assert.deepEqual(
+    await template(context, chart, below.map(writeYaml)),
+    await template(context, chart, [writeYaml(merge(below))]),
+    `seed ${seed}, with defaults`,
+  )
+  context.note(`${CASES} plans merged as helm does, and ${readRecordings().length} that are recorded`)
+}
+
+const keyed = (maps: PlanMap[]): PlanMap =>
+  Object.fromEntries(maps.map((map, at): [string, PlanValue] => [`case${at}`, map]))
+
+/** What the chart sees of value files, in their order. */
+async function template(
+  { helm, dir }: StoryContext,
+  chart: string,
+  texts: readonly string[],
+): Promise<Record<string, unknown>> {
+  const files = texts.map((text, at) => {
+    const file = join(dir, `${at + 1}.yaml`)
+    writeFileSync(file, text)
+    return file
+  })
+  const manifest = parse(await helm('template', 'values', chart, ...files.flatMap((file) => ['-f', file])))
+  return JSON.parse(manifest.data.values)
+}
