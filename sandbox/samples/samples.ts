@@ -26,6 +26,8 @@ export function sampleObjects(now: number): KubeObject[] {
     node('gpu-1', now, { gpus: 8, gpuProduct: h100 }),
     node('gpu-2', now, { gpus: 8, gpuProduct: h100 }),
     node('gpu-3', now, { gpus: 8, gpuProduct: kimi.gpuProduct }),
+    // Nothing runs here yet: room for what is scaled up or replaced.
+    node('gpu-4', now, { gpus: 8, gpuProduct: h100 }),
     node('gpu-lost', now, { gpus: 8, gpuProduct: h100, lostSince: now - 20 * 60_000 }),
     siteProfile(now),
     ...sampleReleases(now),

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eventually, readyNode } from '../sandbox-parts/support.ts'
+import { eventually } from '../sandbox-parts/support.ts'
 import { type HelmTestCluster, helmCluster, valueFiles, valuesOf } from './support.ts'
-
-const spareNode = {
-  ...readyNode('spare'),
-  metadata: { name: 'spare', labels: { 'nvidia.com/gpu.product': 'NVIDIA-H100-80GB-HBM3' } },
-}
 
 const uids = (cluster: HelmTestCluster, name: string) => cluster.pods(name).map((it) => it.metadata.uid)
 const sets = (cluster: HelmTestCluster, prefix: string) =>
@@ -34,7 +29,6 @@ describe('an upgrade', () => {
 
   test('with another pod template replaces the pods', async () => {
     const cluster = await helmCluster({ running: true })
-    cluster.server.store.create(spareNode)
     const before = uids(cluster, 'rerank')
     await cluster.upgrade('rerank', [valuesOf(cluster, 'rerank'), 'image: {tag: v0.6.0}'])
     await eventually(() => {
@@ -51,6 +45,8 @@ describe('an upgrade', () => {
 
   test('replaces pods one by one where there is no room for all of them', async () => {
     const cluster = await helmCluster({ running: true })
+    // Two of the other nodes' GPUs are free, and there are three pods.
+    cluster.server.store.patch({ kind: 'Node', name: 'gpu-4' }, { spec: { unschedulable: true } })
     const before = uids(cluster, 'chat')
     await cluster.upgrade('chat', [valuesOf(cluster, 'chat'), 'image: {tag: v0.6.0}'])
     await eventually(() => {
