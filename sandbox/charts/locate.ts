@@ -38,5 +38,8 @@ function notFound(
   if (reference.startsWith('oci://'))
     return `failed to perform "FetchReference" on source: ${reference}: not found`
   if (/^[^./][^/]*\/[^/]+$/.test(reference)) return `repo ${reference.split('/')[0]} not found`
+  if (!reference.includes('/')) {
+    return `non-absolute URLs should be in form of repo_name/path_to_chart, got: ${reference}`
+  }
   return `path "${reference}" not found`
 }

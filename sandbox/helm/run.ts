@@ -29,7 +29,7 @@ interface Command {
   aliases: string[]
   flags: FlagSpec[]
   /** How many names it takes. */
-  names: 'none' | 'one' | 'two' | 'oneOrTwo' | 'some'
+  names: 'none' | 'one' | 'two' | 'some'
   run(call: {
     line: CommandLine
     env: NodeJS.ProcessEnv
@@ -110,7 +110,7 @@ const commands: Record<string, Command> = {
       ...[flag('force-conflicts'), flag('no-hooks'), valueFlag('description'), valueFlag('history-max')],
       valueFlag('timeout'),
     ],
-    names: 'oneOrTwo',
+    names: 'some',
     run: (call) => applying(call, rollback),
   },
 }
@@ -143,10 +143,6 @@ function requireNames(command: Command, name: string, count: number): void {
     throw new HelmError(`"helm ${name}" requires 1 argument${usage}`)
   if (command.names === 'two' && count !== 2)
     throw new HelmError(`"helm ${name}" requires 2 arguments${usage}`)
-  if (command.names === 'oneOrTwo' && count < 1)
-    throw new HelmError(`"helm ${name}" requires at least 1 argument${usage}`)
-  if (command.names === 'oneOrTwo' && count > 2)
-    throw new HelmError(`"helm ${name}" accepts at most 2 arguments${usage}`)
   if (command.names === 'some' && count < 1)
     throw new HelmError(`"helm ${name}" requires at least 1 argument${usage}`)
 }

@@ -36,6 +36,8 @@ export async function upgrade(
 ): Promise<string> {
   const { flags, positional } = line
   const [name = '', reference = ''] = positional
+  // With --install the history is asked for first, which looks at the name.
+  if (flags.has('install') && !isReleaseName(name)) throw new HelmError(`release name is invalid: ${name}`)
   const storage = createStorage(client, namespace)
   const history = (await storage.history(name)) ?? []
   const last = history.at(-1)
@@ -43,11 +45,7 @@ export async function upgrade(
   const withObjects = !behaviour || behaviour.objects === true
   const chart = locate(reference, line, !withObjects)
   const config = await readValueFiles(line.all('values'))
-  if (!isReleaseName(name)) {
-    throw new HelmError(
-      `${isInstall ? 'release name check failed: ' : 'UPGRADE FAILED: '}release name is invalid: ${name}`,
-    )
-  }
+  if (!isReleaseName(name)) throw new HelmError(`UPGRADE FAILED: release name is invalid: ${name}`)
   const before = isInstall ? undefined : currentOf(name, history)
   const { objects, chart: whole } = renderChart(
     { namespace, name },

@@ -175,6 +175,15 @@ describe('what helm refuses', () => {
     )
     expect(await errorOf('oci://c.invalid/demo')).toContain('oci://c.invalid/demo: not found')
     expect(await errorOf('./charts/demo')).toBe('Error: path "./charts/demo" not found\n')
+    expect(await errorOf('demo')).toBe(
+      'Error: non-absolute URLs should be in form of repo_name/path_to_chart, got: demo\n',
+    )
+    expect((await helm('upgrade', '--install', 'No_Name', './x', '-n', 'team-a')).stderr).toBe(
+      'Error: release name is invalid: No_Name\n',
+    )
+    expect((await helm('upgrade', 'No_Name', 'sglang', '-n', 'team-a')).stderr).toBe(
+      'Error: UPGRADE FAILED: release name is invalid: No_Name\n',
+    )
     expect(await errorOf('stable/demo')).toBe('Error: repo stable not found\n')
     expect(await errorOf('sglang', '--version', 'new')).toBe('Error: improper constraint: new\n')
     expect(await errorOf('./charts/sglang', '-f', '/nowhere.yaml')).toBe(
