@@ -3,7 +3,7 @@ import { chartDefaults, renderChart } from '../charts/render.ts'
 import { withChartDefaults } from '../charts/values.ts'
 import type { KubeClient } from '../client.ts'
 import { NAMESPACE } from '../resourceTypes.ts'
-import { helmRelease } from '../samples/helmRelease.ts'
+import { helmRelease, type Revision } from '../samples/helmRelease.ts'
 import { planObjects } from './applyObjects.ts'
 import type { CommandLine } from './arguments.ts'
 import type { Behaviour } from './control.ts'
@@ -47,25 +47,12 @@ export async function upgrade(
   const config = await readValueFiles(line.all('values'))
   if (!isReleaseName(name)) throw new HelmError(`UPGRADE FAILED: release name is invalid: ${name}`)
   const before = isInstall ? undefined : currentOf(name, history)
-  const { objects, chart: whole } = renderChart(
-    { namespace, name },
+  const next = nextRevision(
+    { namespace, name, revision: (last?.release.version ?? 0) + 1, config },
     chart,
-    withChartDefaults(chartDefaults, config),
+    before?.release,
   )
-  const next = helmRelease({
-    namespace,
-    name,
-    revision: (last?.release.version ?? 0) + 1,
-    status: isInstall ? 'pending-install' : 'pending-upgrade',
-    chart: whole,
-    config,
-    objects: withObjects ? objects : [],
-    // Hooks come with a chart's templates, and there are none of these: those of the chart's last revision stay.
-    hooks: hooksOf(before?.release, chart.name),
-    description: isInstall ? 'Initial install underway' : 'Preparing upgrade',
-    firstDeployed: before?.release.info.first_deployed ?? goTimestamp(Date.now()),
-    lastDeployed: goTimestamp(Date.now()),
-  })
+  if (!withObjects) next.manifest = ''
   const failed = (error: unknown) =>
     new HelmError(`${isInstall ? '' : 'UPGRADE FAILED: '}${(error as Error).message}`)
   try {
@@ -97,6 +84,25 @@ export async function upgrade(
     ? `Release "${name}" does not exist. Installing it now.`
     : `Release "${name}" has been upgraded. Happy Helming!`
   return `${said}\n${statusText(next)}`
+}
+
+/** The revision as it is written first: pending, with everything rendered. */
+function nextRevision(
+  of: Pick<Revision, 'namespace' | 'name' | 'revision' | 'config'>,
+  chart: { name: string; version: string },
+  before: HelmRelease | undefined,
+): HelmRelease {
+  const now = goTimestamp(Date.now())
+  return helmRelease({
+    ...of,
+    ...renderChart(of, chart, withChartDefaults(chartDefaults, of.config)),
+    // Hooks come with a chart's templates, and there are none of these: those of the chart's last revision stay.
+    hooks: hooksOf(before, chart.name),
+    status: before ? 'pending-upgrade' : 'pending-install',
+    description: before ? 'Preparing upgrade' : 'Initial install underway',
+    firstDeployed: before?.info.first_deployed ?? now,
+    lastDeployed: now,
+  })
 }
 
 function locate(reference: string, { flags }: CommandLine, anyName: boolean) {
