@@ -20,6 +20,7 @@ const flow = [
   'pods',
   'canary',
   'audit',
+  'autoscale',
   'deployments',
   'releases',
 ]
@@ -58,7 +59,10 @@ module.exports = {
     {
       name: 'only-the-cluster-knows-the-client-library',
       severity: 'error',
-      from: { path: '^(schema|resolvers|services|loops|subscriptions)/', pathNot: '^services/cluster/' },
+      from: {
+        path: '^(schema|resolvers|services|loops|subscriptions)/',
+        pathNot: '^services/(cluster/|autoscale/metrics.ts$)',
+      },
       to: { path: '(@kubernetes/client-node|node_modules/undici)' },
     },
     {

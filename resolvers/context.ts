@@ -1,6 +1,11 @@
 import type { AuditLog } from '../services/audit/run.ts'
 import type { Actor } from '../services/auth/actor.ts'
 import type { DeploymentLister } from '../services/deployments/lister.ts'
+import type {
+  AutoscaleSet,
+  SetAutoscaleRefusal,
+  SetAutoscaleRequest,
+} from '../services/releases/autoscaleSetter.ts'
 import type { ComposeOutcome, ComposeRequest } from '../services/releases/composeOutcome.ts'
 import type { ClusterInfo, ReleaseDetails } from '../services/releases/detailTypes.ts'
 import type {
@@ -33,6 +38,9 @@ declare module '../schema/context.ts' {
       rollback(request: RollbackRequest, actor: Actor): Promise<ApplyOutcome>
     }
     composer: { compose(request: ComposeRequest, actor: Actor): Promise<ComposeOutcome> }
+    autoscaleSetter: {
+      set(request: SetAutoscaleRequest, actor: Actor): Promise<AutoscaleSet | SetAutoscaleRefusal>
+    }
     audit: AuditLog
     feed: Feed
     cluster: () => ClusterInfo

@@ -4,6 +4,7 @@ import type {
   DriftKind as DriftName,
   Row,
 } from '../services/deployments/row.ts'
+import { Autoscale } from './autoscale.ts'
 import { builder } from './builder.ts'
 import { CanaryRelationship } from './canary.ts'
 import { Deletion } from './deletion.ts'
@@ -125,6 +126,12 @@ Deployment.implement({
       nullable: true,
       description:
         'Whom it belongs to in a canary, read from the metadata of its LLMService; null for helm releases.',
+    }),
+    autoscale: t.expose('autoscale', {
+      type: Autoscale,
+      nullable: true,
+      description:
+        "The policy of the prefill and decode autoscaler and its last decision, from `swiss-autoscale-<release>`; null without one. A chart's own scaler is not shown here.",
     }),
   }),
 })

@@ -1,13 +1,16 @@
 /** The services of one gateway, put together: who knows whom is said here and nowhere else. */
+import { autoscaleLoop } from '../loops/autoscale.ts'
 import type { Loop } from '../loops/loop.ts'
 import { reapLoop } from '../loops/reap.ts'
 import type { AuditLog } from '../services/audit/run.ts'
 import { runIds } from '../services/audit/runIds.ts'
+import { Metrics } from '../services/autoscale/metrics.ts'
 import type { CanaryKeys } from '../services/canary/relationship.ts'
 import { KubeClient } from '../services/cluster/client.ts'
 import type { Connection } from '../services/cluster/connectionTypes.ts'
 import { LeaderElector } from '../services/cluster/leaderElection.ts'
 import { LeaseLocks } from '../services/cluster/leases.ts'
+import { AutoscalePolicies } from '../services/deployments/autoscalePolicies.ts'
 import { ClusterCaches } from '../services/deployments/caches.ts'
 import type { DeploymentLister } from '../services/deployments/lister.ts'
 import type { ReleaseRef } from '../services/deployments/row.ts'
@@ -20,6 +23,9 @@ import { ApplyHelm } from '../services/releases/applyHelm.ts'
 import { ApplyLocked } from '../services/releases/applyLocked.ts'
 import { ApplyRuns } from '../services/releases/applyRuns.ts'
 import { ApplyService } from '../services/releases/applyService.ts'
+import { Autoscaler } from '../services/releases/autoscaler.ts'
+import { AutoscaleSetter } from '../services/releases/autoscaleSetter.ts'
+import { AutoscaleWrites } from '../services/releases/autoscaleWrites.ts'
 import { Check } from '../services/releases/check.ts'
 import { CheckingLister } from '../services/releases/checkingLister.ts'
 import { Checks } from '../services/releases/checks.ts'
@@ -56,6 +62,8 @@ export interface AssembleOptions {
   namespaces: readonly string[]
   readOnly: boolean
   canaryKeys: CanaryKeys
+  /** Of the Prometheus that autoscaling asks; null for none. */
+  prometheusUrl?: string | null
   /** Aborts when the gateway is shut down. */
   stopping: AbortSignal
   gatewayVersion: string
@@ -64,6 +72,7 @@ export interface AssembleOptions {
 export interface Services {
   client: KubeClient
   caches: ClusterCaches
+  policies: AutoscalePolicies
   tracker: UninstallTracker
   view: DeploymentView
   /** The view for readers: a read also starts checks. */
@@ -72,6 +81,7 @@ export interface Services {
   details: Details
   uninstaller: Uninstaller
   applier: Applier
+  autoscaleSetter: AutoscaleSetter
   /** For whatever else changes a release, or what lies beside it. */
   applyLocked: ApplyLocked
   composer: Composer
@@ -79,6 +89,8 @@ export interface Services {
   helm: HelmRunner
   tasks: TaskTracker
   reap: Loop
+  autoscale: Loop
+  metrics: Metrics
 }
 
 /** Makes all services; nothing is started and nothing is sent. */
@@ -99,7 +111,14 @@ export function assemble(options: AssembleOptions): Services {
 
   // The view, the checks and the tracker speak of each other: what is new of an uninstall is shown, and checked.
   const tracker: UninstallTracker = new UninstallTracker((open) => changed(open))
-  const view = new DeploymentView({ caches, uninstalls: tracker, now, canaryKeys: options.canaryKeys })
+  const policies = new AutoscalePolicies({ client, clock, random, tasks, logger, stopping })
+  const view = new DeploymentView({
+    caches,
+    policies,
+    uninstalls: tracker,
+    now,
+    canaryKeys: options.canaryKeys,
+  })
   const show = (open: OpenUninstall) => view.refresh(open.ref, 'REAP_LOOP')
   const changed = (open: OpenUninstall) =>
     checks.request(open.ref, { live: true, mayRunHelm: false, askedAgain: false })
@@ -141,6 +160,15 @@ export function assemble(options: AssembleOptions): Services {
     readOnly: options.readOnly,
     namespaces,
   })
+  const metrics = new Metrics({ url: options.prometheusUrl ?? null, clock })
+  const autoscaler = new Autoscaler({
+    ...changing,
+    policies,
+    applyLocked,
+    writes: new AutoscaleWrites({ client, policies, logger }),
+    metrics,
+    readOnly: options.readOnly,
+  })
   const elector = new LeaderElector({
     client,
     clock,
@@ -156,6 +184,7 @@ export function assemble(options: AssembleOptions): Services {
   return {
     client,
     caches,
+    policies,
     tracker,
     view,
     lister: new CheckingLister(view, checks),
@@ -163,6 +192,7 @@ export function assemble(options: AssembleOptions): Services {
     details: new Details({ client, caches, view }),
     uninstaller,
     applier: new Applier({ client, applyLocked, composed: composedPlans }),
+    autoscaleSetter: new AutoscaleSetter({ ...changing, policies, applyLocked }),
     applyLocked,
     composer,
     elector,
@@ -177,5 +207,7 @@ export function assemble(options: AssembleOptions): Services {
       lostApplies,
       composedPlans,
     }),
+    metrics,
+    autoscale: autoscaleLoop({ clock, tasks, isLeader: () => elector.isLeader, autoscaler }),
   }
 }

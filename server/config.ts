@@ -47,8 +47,13 @@ const databaseUrl = z
   .string()
   .refine(isDatabaseUrl, 'must be the URL of a PostgreSQL database, such as postgres://user@host:5432/swiss')
 
+const prometheusUrl = z.string().refine((text) => {
+  const url = !/\s/.test(text) && URL.canParse(text) ? new URL(text) : null
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === ''
+}, 'must be the URL of a Prometheus, such as http://prometheus.monitoring.svc:9090')
+
 /** What may hold a password is never repeated. */
-const SECRET_FLAGS = ['audit-url']
+const SECRET_FLAGS = ['audit-url', 'prometheus-url']
 
 /** Everything the command can be told. The messages go behind the name of the flag or the variable. */
 const Config = z
@@ -86,6 +91,7 @@ const Config = z
     'canary-namespace-label': metadataKey.default(DEFAULT_CANARY_KEYS.namespaceLabel),
     'canary-role-label': metadataKey.default(DEFAULT_CANARY_KEYS.roleLabel),
     'canary-assignment-annotation': metadataKey.default(DEFAULT_CANARY_KEYS.assignmentAnnotation),
+    'prometheus-url': prometheusUrl.optional(),
     'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).optional(),
     'no-gateway': yesOrNo.default(false),
     releases: wholeNumber(100_000).default(0),
@@ -116,6 +122,8 @@ const Config = z
       roleLabel: raw['canary-role-label'],
       assignmentAnnotation: raw['canary-assignment-annotation'],
     } satisfies CanaryKeys,
+    /** May hold a password: never printed. */
+    prometheusUrl: raw['prometheus-url'] ?? null,
     logLevel: raw['log-level'] ?? (raw.command === 'sandbox' ? ('warn' as const) : ('info' as const)),
     /** The sandbox cluster alone. */
     noGateway: raw['no-gateway'],

@@ -35,6 +35,8 @@ export interface GatewayConfig {
   readOnly: boolean
   /** Where LLMServices say that they belong to a canary; the usual keys when absent. */
   canaryKeys?: CanaryKeys
+  /** Of the Prometheus that autoscaling asks; null for none. */
+  prometheusUrl?: string | null
 }
 
 export interface GatewayOptions {
@@ -129,6 +131,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       uninstaller: services.uninstaller,
       applier: services.applier,
       composer: services.composer,
+      autoscaleSetter: services.autoscaleSetter,
       audit,
       feed,
       cluster,
@@ -172,8 +175,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         resourceVersion,
         open,
       })),
-    tick: (loop) =>
-      loop === 'reap' ? services.reap.tick() : Promise.reject(new Error(`there is no ${loop} loop`)),
+    tick: (loop) => services[loop].tick(),
     stop: () => stop(http, services, audit, clock, tearDown, stopping, logger, connection),
     kill: () => {
       client.kill()
@@ -182,6 +184,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       tearDown.now()
       // A crash waits for nothing.
       helm.killAll().catch(() => undefined)
+      services.metrics.close().catch(() => undefined)
       connection.close().catch(() => undefined)
     },
   }
@@ -194,10 +197,19 @@ interface TearDown {
   lease(): Promise<void>
 }
 
-function start({ caches, tracker, view, checks, elector, reap }: Services, tickers: boolean): TearDown {
+function start(
+  { caches, policies, tracker, view, checks, elector, reap, autoscale }: Services,
+  tickers: boolean,
+): TearDown {
   // The order matters: whoever keeps what leaves the caches must hear of it before the view does.
-  const stops = [tracker.follow(caches), view.start(), checks.follow(caches, view), caches.start()]
-  if (tickers) stops.push(reap.start())
+  const stops = [
+    tracker.follow(caches),
+    policies.follow(caches.autoscale),
+    view.start(),
+    checks.follow(caches, view),
+    caches.start(),
+  ]
+  if (tickers) stops.push(reap.start(), autoscale.start())
   const lease = elector.start()
   return {
     now: () => {
@@ -209,7 +221,7 @@ function start({ caches, tracker, view, checks, elector, reap }: Services, ticke
 
 async function stop(
   http: HttpServer,
-  { tasks }: Services,
+  { tasks, metrics }: Services,
   audit: AuditLog,
   clock: Clock,
   tearDown: TearDown,
@@ -226,6 +238,7 @@ async function stop(
   await tearDown.lease()
   await audit.flush()
   await audit.close()
+  await metrics.close()
   await connection.close()
 }
 

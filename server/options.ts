@@ -141,6 +141,15 @@ export const OPTIONS: readonly Option[] = [
     fallback: 'none; a password is better given in SWISS_AUDIT_URL or PGPASSWORD',
   },
   {
+    flag: 'prometheus-url',
+    takes: 'URL',
+    env: ['SWISS_PROMETHEUS_URL'],
+    commands: SERVE,
+    group: 'Gateway',
+    help: 'Prometheus whose metrics autoscaling goes by, such as http://prometheus.monitoring.svc:9090',
+    fallback: 'none: nothing is scaled; a password is better given in SWISS_PROMETHEUS_URL',
+  },
+  {
     flag: 'log-level',
     takes: 'LEVEL',
     env: ['SWISS_LOG_LEVEL'],

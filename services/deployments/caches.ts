@@ -12,6 +12,7 @@ import { type PlanObject, trimPlan } from '../plans/planObject.ts'
 import { type NodeFacts, type NodeState, type PodFacts, trimNode, trimPod } from '../pods/counting.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { type AutoscaleMeta, trimAutoscale } from './autoscalePolicies.ts'
 import { type LLMServiceObject, trimLLMService } from './llmService.ts'
 import { type LockFacts, trimLock } from './lockFacts.ts'
 import { type ReleaseRef, releaseKey } from './row.ts'
@@ -33,6 +34,8 @@ export class ClusterCaches {
   readonly nodes: KindCache<NodeFacts>
   readonly llmServices: KindCache<LLMServiceObject>
   readonly locks: KindCache<LockFacts>
+  /** Autoscale ConfigMaps, by metadata alone: nothing but their name tells them from others. See `AutoscalePolicies`. */
+  readonly autoscale: KindCache<AutoscaleMeta>
 
   constructor({ client, namespaces, clock, logger, random }: CachesOptions) {
     const base = { client, namespaces, clock, logger, random }
@@ -76,11 +79,25 @@ export class ClusterCaches {
       optional: true,
       trim: trimLock,
     })
+    this.autoscale = new KindCache<AutoscaleMeta>({
+      ...base,
+      kind: Kinds.ConfigMap,
+      metadataOnly: true,
+      trim: trimAutoscale,
+    })
   }
 
   /** Every cache by name, for health, start and the barrier of the tests. */
   get all(): KindCache<never>[] {
-    return [this.plans, this.helm, this.pods, this.nodes, this.llmServices, this.locks] as never[]
+    return [
+      this.plans,
+      this.helm,
+      this.pods,
+      this.nodes,
+      this.llmServices,
+      this.locks,
+      this.autoscale,
+    ] as never[]
   }
 
   /** Starts all reflectors; the result stops them. */

@@ -1,3 +1,4 @@
+import { autoscaleOf } from '../autoscale/autoscale.ts'
 import { helmState } from '../helm/records.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { drift } from './drift.ts'
@@ -69,6 +70,7 @@ export function helmRow(inputs: ReleaseInputs, plan: PlanObject, now: number): R
         }
       : null,
     canary: null,
+    autoscale: inputs.autoscale && autoscaleOf(inputs.autoscale),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AutoscaleObject } from '../autoscale/autoscale.ts'
 import type { HelmRecord } from '../helm/records.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import type { NodeState, PodFacts } from '../pods/counting.ts'
@@ -27,5 +28,6 @@ export interface ReleaseInputs {
   pods: readonly PodFacts[]
   nodeState: (name: string) => NodeState
   lock: LockFacts | null
+  autoscale: AutoscaleObject | null
   progress: Progress | null
 }

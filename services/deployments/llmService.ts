@@ -1,4 +1,6 @@
+import { type ScalingFacts, scalingOfLayers } from '../autoscale/scaling.ts'
 import type { KubeObject } from '../cluster/kinds.ts'
+import { isPlanMap, type PlanMap, type PlanValue } from '../plans/scalars.ts'
 import type { Deletion, DeploymentPhase } from './row.ts'
 import { readTime } from './time.ts'
 
@@ -9,6 +11,8 @@ export const SERVICE_LABEL = 'serving.modelsphere.dev/llmservice'
 
 /** An LLMService as the cache keeps it: metadata without managed fields, and the parts of spec and status that a row shows. */
 export interface LLMServiceObject extends KubeObject {
+  /** What its values say about scaling it. */
+  scaling?: ScalingFacts
   spec?: {
     chart?: { name?: string; repo?: string; version?: string }
     model?: { name?: string; version?: string; variant?: string; hf?: string; engine?: string }
@@ -54,8 +58,18 @@ export function trimLLMService(raw: KubeObject): LLMServiceObject {
   return {
     metadata: raw.metadata,
     spec: { ...(chart ? { chart } : {}), ...(model ? { model } : {}) },
+    scaling: scalingOfLayers(layersOf(raw)),
     ...(status ? { status } : {}),
   }
+}
+
+function layersOf({ spec }: KubeObject): { name: string; values: PlanMap }[] {
+  const { layers } = Object(spec) as { layers?: unknown }
+  if (!Array.isArray(layers)) return []
+  return layers.flatMap((layer) => {
+    const { name, values } = Object(layer) as { name?: unknown; values?: PlanValue }
+    return isPlanMap(values) ? [{ name: String(name), values }] : []
+  })
 }
 
 /** True while it is being taken away, whoever asked for that. */

@@ -1,3 +1,4 @@
+import { autoscaleOf } from '../autoscale/autoscale.ts'
 import { type CanaryKeys, relationship } from '../canary/relationship.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { drift } from './drift.ts'
@@ -62,6 +63,7 @@ export function llmServiceRow(
     pods: podCounts(judgePods(inputs.pods, inputs.nodeState, now), uninstalling),
     deletion,
     canary: relationship(service.metadata, canaryKeys),
+    autoscale: inputs.autoscale && autoscaleOf(inputs.autoscale),
   }
 }
 
@@ -86,6 +88,7 @@ export function vanishedServiceRow(inputs: ReleaseInputs, marked: PlanObject, no
     pods: podCounts(judgePods(inputs.pods, inputs.nodeState, now), true),
     deletion: { ...deletion, stage: 'CLEANUP' },
     canary: null,
+    autoscale: inputs.autoscale && autoscaleOf(inputs.autoscale),
   }
 }
 

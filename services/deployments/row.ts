@@ -2,6 +2,7 @@
  * One row of the list: a release with its live phase, as plain data. Everything that shows a release (the
  * list, the detail, an event) shows this value, so they cannot disagree. Times are RFC 3339 strings in UTC.
  */
+import type { Autoscale } from '../autoscale/autoscale.ts'
 import type { CanaryRelationship } from '../canary/relationship.ts'
 import type { CountedPod } from '../pods/counting.ts'
 
@@ -144,4 +145,6 @@ export interface Row {
   deletion: Deletion | null
   /** Null for helm releases. */
   canary: CanaryRelationship | null
+  /** Null for a release without an autoscale policy. */
+  autoscale: Autoscale | null
 }

@@ -4,8 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type CanaryKeys, DEFAULT_CANARY_KEYS } from '../canary/relationship.ts'
+import { autoscaleName, mayBeCut, releaseOfAutoscale } from '../plans/names.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { matchingLabels } from '../pods/counting.ts'
+import type { AutoscalePolicies } from './autoscalePolicies.ts'
 import { type ClusterCaches, matchingPods } from './caches.ts'
 import type { ChangeCause, RowChange } from './change.ts'
 import { derive } from './derive.ts'
@@ -22,6 +24,7 @@ import { SortedRows } from './sortedRows.ts'
 
 export interface ViewOptions {
   caches: ClusterCaches
+  policies: AutoscalePolicies
   uninstalls: UninstallProgress
   /** The API server's time in milliseconds. */
   now: () => number
@@ -31,6 +34,7 @@ export interface ViewOptions {
 
 export class DeploymentView implements DeploymentLister {
   readonly #caches: ClusterCaches
+  readonly #policies: AutoscalePolicies
   readonly #uninstalls: UninstallProgress
   readonly #now: () => number
   readonly #canaryKeys: CanaryKeys
@@ -47,8 +51,9 @@ export class DeploymentView implements DeploymentLister {
   #position = 0
   #ready = false
 
-  constructor({ caches, uninstalls, now, canaryKeys = DEFAULT_CANARY_KEYS }: ViewOptions) {
+  constructor({ caches, policies, uninstalls, now, canaryKeys = DEFAULT_CANARY_KEYS }: ViewOptions) {
     this.#caches = caches
+    this.#policies = policies
     this.#uninstalls = uninstalls
     this.#now = now
     this.#canaryKeys = canaryKeys
@@ -72,9 +77,7 @@ export class DeploymentView implements DeploymentLister {
           ...(change.old ? keysOf(change.old) : []),
           ...(change.now ? keysOf(change.now) : []),
         ])
-        for (const key of keys) {
-          this.#refresh(key, this.#attributed.get(key)?.cause ?? 'INFORMER', change.cause === 'unreadable')
-        }
+        for (const key of keys) this.#refreshSeen(key, change.cause === 'unreadable')
       }
     }
     const stops = [
@@ -91,6 +94,10 @@ export class DeploymentView implements DeploymentLister {
         each((service) => [`${service.metadata.namespace ?? ''}/${service.metadata.name}`]),
       ),
       locks.subscribe(each((lock) => [releaseKey({ namespace: lock.namespace, name: lock.release })])),
+      this.#policies.subscribe((object) => {
+        if (!this.#ready && !this.#fill()) return
+        for (const key of this.#keysOfPolicy(object)) this.#refreshSeen(key, false)
+      }),
     ]
     for (const cache of this.#caches.all) {
       cache.synced.then(
@@ -103,6 +110,20 @@ export class DeploymentView implements DeploymentLister {
     return () => {
       for (const stop of stops) stop()
     }
+  }
+
+  /** What a watch has shown is the doing of whoever is known to work on the release. */
+  #refreshSeen(key: string, unreadable: boolean): void {
+    this.#refresh(key, this.#attributed.get(key)?.cause ?? 'INFORMER', unreadable)
+  }
+
+  /** A name that had to be cut does not say whose policy it is. */
+  #keysOfPolicy({ namespace, objectName }: { namespace: string; objectName: string }): string[] {
+    const release = mayBeCut(objectName) ? null : releaseOfAutoscale(objectName)
+    if (release !== null) return [`${namespace}/${release}`]
+    return this.#rows.all
+      .filter((row) => row.namespace === namespace && autoscaleName(row.name) === objectName)
+      .map(releaseKey)
   }
 
   /** Makes all rows once every cache has been filled; true when the view is ready. */
@@ -222,6 +243,7 @@ export class DeploymentView implements DeploymentLister {
       pods: matchingPods(this.#caches, ref.namespace, labels),
       nodeState: (name) => this.#caches.nodeState(name),
       lock: this.#caches.lock(ref),
+      autoscale: this.#policies.get(ref),
       progress: this.#uninstalls.progress(ref),
     }
   }

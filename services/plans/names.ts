@@ -49,6 +49,8 @@ export const releaseOfPlan = (name: string): string | null => rest(name, PLAN_PR
 export const releaseOfMark = (name: string): string | null => rest(name, MARK_PREFIX)
 /** The release in a lock's name; null when it is no release's lock. See `releaseOfPlan` for names that were cut. */
 export const releaseOfLock = (name: string): string | null => rest(name, LOCK_PREFIX)
+/** The release in an autoscale ConfigMap's name; null when it is none. One that had to be cut does not tell. */
+export const releaseOfAutoscale = (name: string): string | null => rest(name, AUTOSCALE_PREFIX)
 /** True when the name of an object may have been cut, so that its content has the last word. */
 export const mayBeCut = (name: string): boolean => name.length === MAX_NAME
 

@@ -19,7 +19,7 @@ import { type LiveRelease, readLiveRelease } from './liveRelease.ts'
 import type { LockAttempt, ReleaseLocks } from './lock.ts'
 import type { Marks } from './marks.ts'
 import type { Made, Operation, StartedOperation } from './operation.ts'
-import type { ApplyOutcome, ApplyRefusal } from './outcome.ts'
+import type { ApplyOutcome, ApplyRefusal, EntryRefusal } from './outcome.ts'
 import { failedPrecondition } from './preconditions.ts'
 import { busy, invalid, notFound, readOnly, unavailable, uninstalling } from './refusals.ts'
 import { scalerRefusal } from './scalerRefusal.ts'
@@ -79,7 +79,7 @@ export class ApplyLocked {
    * first check. `write` gets the live release; what it answers is the result. Throws what it throws, KubeErrors
    * excepted.
    */
-  async write<T>(ref: ReleaseRef, write: (live: LiveRelease) => Promise<T>): Promise<T | ApplyRefusal> {
+  async write<T>(ref: ReleaseRef, write: (live: LiveRelease) => Promise<T>): Promise<T | EntryRefusal> {
     try {
       const refusal = this.#closed(ref)
       if (refusal) return refusal
@@ -97,14 +97,14 @@ export class ApplyLocked {
     }
   }
 
-  #closed(ref: ReleaseRef): ApplyRefusal | null {
+  #closed(ref: ReleaseRef): EntryRefusal | null {
     const { namespaces } = this.#options
     if (this.#options.readOnly) return readOnly()
     return namespaces.length > 0 && !namespaces.includes(ref.namespace) ? notFound(ref) : null
   }
 
   /** Takes the lock and looks; `NOWHERE` where no Lease can be made, since there is no such namespace. */
-  async #enter(ref: ReleaseRef): Promise<Entered | { refusal: ApplyRefusal } | 'NOWHERE'> {
+  async #enter(ref: ReleaseRef): Promise<Entered | { refusal: EntryRefusal } | 'NOWHERE'> {
     const { client, locks } = this.#options
     let attempt: LockAttempt
     try {
@@ -127,12 +127,12 @@ export class ApplyLocked {
   }
 
   /** An uninstall holds the lock while helm runs: that is what the caller should hear of then. */
-  async #heldBy(ref: ReleaseRef, held: { holder: string; since: string | null }): Promise<ApplyRefusal> {
+  async #heldBy(ref: ReleaseRef, held: { holder: string; since: string | null }): Promise<EntryRefusal> {
     const { plan, mark } = await this.#options.marks.read(ref)
     return mark !== null || plan?.marked ? this.#isLeaving(ref) : busy(ref, held)
   }
 
-  async #isLeaving(ref: ReleaseRef): Promise<ApplyRefusal> {
+  async #isLeaving(ref: ReleaseRef): Promise<EntryRefusal> {
     const { view, clock } = this.#options
     const shows = () => {
       const row = view.get(ref)

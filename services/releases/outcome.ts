@@ -106,6 +106,11 @@ export interface Applied {
 /** What a change can be refused with. */
 export type ApplyRefusal = Exclude<Refusal, { kind: 'SloUnavailable' }>
 
+/** What every write of a release can be refused with, before it is looked at what is to be written. */
+export type EntryRefusal = RefusalOf<
+  'ReadOnly' | 'ReleaseNotFound' | 'ApplyInProgress' | 'ReleaseUninstalling' | 'ClusterUnavailable'
+>
+
 export type ApplyOutcome = Applied | ApplyRefusal
 
 export interface ApplyPlanRequest {

@@ -39,6 +39,7 @@ export function makeRealHouse(): GatewayHouse {
           clusterName: null,
           readOnly: config.readOnly ?? false,
           canaryKeys: config.canaryKeys ?? DEFAULT_CANARY_KEYS,
+          prometheusUrl: null,
         },
         authenticate: (headers) => {
           onRequest(String(headers[requestHeader] ?? ''))

@@ -110,6 +110,7 @@ export function inputs(more: Partial<ReleaseInputs>): ReleaseInputs {
     pods: [],
     nodeState: () => 'READY',
     lock: null,
+    autoscale: null,
     progress: null,
     ...more,
   }

@@ -233,6 +233,31 @@ test('every field of a row is shown as the view has it', async () => {
       assignedTo: null,
       problems: ['no uid'],
     },
+    autoscale: {
+      enabled: true,
+      pools: [
+        {
+          name: 'decode',
+          action: 'SCALE_UP',
+          replicas: 2,
+          desired: 3,
+          min: 1,
+          max: 4,
+          query: 'up',
+          metric: 1.5,
+          target: 1,
+          problem: null,
+        },
+      ],
+      lastDecisionAt: '2031-01-01T00:00:00Z',
+      lastScaledAt: '2031-01-01T00:00:00Z',
+      action: 'HOLD',
+      holdReason: 'cooldown',
+      holdCode: 'COOLDOWN',
+      cooldownUpSeconds: 60,
+      cooldownDownSeconds: 300,
+      maxStep: 2,
+    },
   })
   const answer = await ask(
     `{ deployment(namespace: "team-a", name: "chat") {
@@ -244,7 +269,10 @@ test('every field of a row is shown as the view has it', async () => {
         pods { name phase node gpus message counts reason deletionTimestamp ignoredAt }
         blockers { kind name message since } leftBehind { kind name reason } }
       canary { state verified serviceUid problems
-        managedBy { apiVersion kind namespace name uid role } assignedTo { name } } } }`,
+        managedBy { apiVersion kind namespace name uid role } assignedTo { name } }
+      autoscale { enabled lastDecisionAt lastScaledAt action holdReason holdCode cooldownUpSeconds
+        cooldownDownSeconds maxStep
+        pools { name action replicas desired min max query metric target problem } } } }`,
     fakeContext({ lister: new FakeLister([shown]) }),
   )
   expect(answer).toEqual({ data: { deployment: shown } })

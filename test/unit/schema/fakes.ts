@@ -28,6 +28,7 @@ export const row = (part: Partial<Row> = {}): Row => ({
   pods: { total: 2, ready: 1, terminating: 0, counting: 0, gpus: 4 },
   deletion: null,
   canary: null,
+  autoscale: null,
   ...part,
 })
 
@@ -139,6 +140,7 @@ export function fakeContext(part: Partial<GatewayContext> = {}): GatewayContext 
     uninstaller: { uninstall: unexpected('uninstall') },
     applier: { applyPlan: unexpected('applyPlan'), rollback: unexpected('rollback') },
     composer: { compose: unexpected('compose') },
+    autoscaleSetter: { set: unexpected('setAutoscale') },
     audit: {
       shared: true,
       start: unexpected('audit.start'),

@@ -58,6 +58,7 @@ test('the root fields are those of this version, no stubs', () => {
     'composePlan',
     'applyPlan',
     'rollbackRelease',
+    'setAutoscale',
   ])
   expect(fields(schema.getSubscriptionType())).toEqual([
     'deploymentPhaseChanged',

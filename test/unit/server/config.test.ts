@@ -32,6 +32,7 @@ describe('the defaults', () => {
       allowedOrigins: [],
       auditDb: undefined,
       canaryKeys: DEFAULT_CANARY_KEYS,
+      prometheusUrl: null,
       logLevel: 'info',
       noGateway: false,
       releases: 0,

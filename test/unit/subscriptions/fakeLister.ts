@@ -29,6 +29,7 @@ export function row(namespace: string, name: string, phase: DeploymentPhase, mor
     pods: { total: 0, ready: 0, terminating: 0, counting: 0, gpus: 0 },
     deletion: null,
     canary: null,
+    autoscale: null,
     ...more,
   }
 }
