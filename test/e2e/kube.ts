@@ -8,6 +8,7 @@ export type Meta = {
   uid: string
   resourceVersion: string
   labels?: Record<string, string>
+  annotations?: Record<string, string>
   deletionTimestamp?: string
 }
 export type KubeObject = {

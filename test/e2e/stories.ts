@@ -7,6 +7,7 @@ import { llmService } from './stories/llmService.ts'
 import { namespaceDeleted } from './stories/namespaceDeleted.ts'
 import { nodeLost } from './stories/nodeLost.ts'
 import { replicas } from './stories/replicas.ts'
+import { serviceUpgrade } from './stories/serviceUpgrade.ts'
 import { token } from './stories/token.ts'
 import { uninstall } from './stories/uninstall.ts'
 import { upgrade } from './stories/upgrade.ts'
@@ -19,6 +20,7 @@ export const STORIES: readonly Story[] = [
   apiServer,
   nodeLost,
   upgrade,
+  serviceUpgrade,
   crd,
   llmService,
   replicas,

@@ -2,11 +2,12 @@
 // brings back again, and takes away at the end: with the real helm, which has its own opinion at each step.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { change, changed, compose, composeForm } from '../changes.ts'
 import { leavesNothing, type Ref, rowBecomes, runsOf, uninstallIt } from '../checks.ts'
 import { isReady } from '../controlPlane.ts'
 import type { Gateway } from '../gateway.ts'
 import { Phases } from '../phases.ts'
-import { APPLY, type ChangeAnswer, COMPOSE, type ComposeAnswer, ROLLBACK } from '../queries.ts'
+import { APPLY, ROLLBACK } from '../queries.ts'
 import { podsOf } from '../release.ts'
 import type { Story, StoryContext } from '../story.ts'
 import { seconds, until } from '../wait.ts'
@@ -84,14 +85,14 @@ async function upgrades(context: StoryContext, gateway: Gateway, ref: Ref): Prom
   await runsPods(context, ref, 3)
   assert.deepEqual(await valuesOf(context, ref), { replicas: 3, takes: '1s', preDeleteHook: false })
   // The same again changes nothing, and helm is not asked.
-  const again = await ask(gateway, APPLY, { ...ref, planHash: hash })
+  const again = await change(gateway, APPLY, { ...ref, planHash: hash })
   assert.deepEqual([again.revision, again.run?.changed], [2, false], JSON.stringify(again))
   assert.equal((await archivesOf(context, ref)).join(), 'v1')
 }
 
 async function fails(context: StoryContext, gateway: Gateway, ref: Ref): Promise<void> {
   const hash = await composeForm(gateway, ref, { replicas: 'many' })
-  const answer = await ask(gateway, APPLY, { ...ref, planHash: hash })
+  const answer = await change(gateway, APPLY, { ...ref, planHash: hash })
   assert.equal(answer.__typename, 'HelmFailedError', JSON.stringify(answer))
   assert.match(answer.output ?? '', /UPGRADE FAILED/)
   context.note(`helm refused: ${answer.message?.slice(0, 120)}…`)
@@ -119,7 +120,7 @@ async function rollsBack(context: StoryContext, gateway: Gateway, ref: Ref): Pro
 /** `kill -9` of the gateway while helm waits for a hook; the next one tells what is left. */
 async function isKilledHalfWay(context: StoryContext, gateway: Gateway, ref: Ref): Promise<Gateway> {
   const hash = await composeForm(gateway, ref, { preUpgradeHookStuck: true })
-  ask(gateway, APPLY, { ...ref, planHash: hash }).catch(() => undefined)
+  change(gateway, APPLY, { ...ref, planHash: hash }).catch(() => undefined)
   await rowBecomes(context, gateway, ref, 'pending', ({ helmStatus }) => helmStatus === 'pending-upgrade')
   const killing = performance.now()
   gateway.process.kill()
@@ -137,7 +138,7 @@ async function isKilledHalfWay(context: StoryContext, gateway: Gateway, ref: Ref
 /** helm goes on with no upgrade while its newest record is pending; a rollback is the way out. */
 async function findsTheWayOut(context: StoryContext, gateway: Gateway, ref: Ref): Promise<void> {
   const hash = await composeForm(gateway, ref, { preUpgradeHookStuck: false, replicas: 2 })
-  const refused = await ask(gateway, APPLY, { ...ref, planHash: hash })
+  const refused = await change(gateway, APPLY, { ...ref, planHash: hash })
   assert.equal(refused.__typename, 'HelmFailedError', JSON.stringify(refused))
   assert.match(refused.message ?? '', /another operation .* is in progress; roll it back to a revision/)
   assert.equal((await archivesOf(context, ref)).join(), 'v1,v2,v4')
@@ -145,38 +146,6 @@ async function findsTheWayOut(context: StoryContext, gateway: Gateway, ref: Ref)
   const again = await composeForm(gateway, ref, { replicas: 2 })
   await changed(gateway, APPLY, { ...ref, planHash: again }, 7, 'APPLY')
   await runsPods(context, ref, 2)
-}
-
-async function compose(gateway: Gateway, input: Record<string, unknown>): Promise<string> {
-  const { composePlan } = await gateway.ask<{ composePlan: ComposeAnswer }>(COMPOSE, { input })
-  assert.equal(composePlan.__typename, 'ComposePlanPayload', JSON.stringify(composePlan))
-  assert(composePlan.plan)
-  return composePlan.plan.hash
-}
-
-const composeForm = (gateway: Gateway, { namespace, name }: Ref, form: Record<string, unknown>) =>
-  compose(gateway, { namespace, fromRelease: name, form })
-
-async function ask(gateway: Gateway, query: string, input: Record<string, unknown>): Promise<ChangeAnswer> {
-  const [answer] = Object.values(await gateway.ask<Record<string, ChangeAnswer>>(query, { input }))
-  assert(answer)
-  return answer
-}
-
-async function changed(
-  gateway: Gateway,
-  query: string,
-  input: Record<string, unknown>,
-  revision: number,
-  action: string,
-): Promise<void> {
-  const answer = await ask(gateway, query, input)
-  assert.equal(answer.__typename, 'ApplyPlanPayload', JSON.stringify(answer))
-  assert.deepEqual(
-    [answer.revision, answer.deployment?.phase, answer.deployment?.revision, answer.run?.action],
-    [revision, 'APPLIED', revision, action],
-    JSON.stringify(answer),
-  )
 }
 
 async function runsPods({ cluster }: StoryContext, { namespace, name }: Ref, count: number): Promise<void> {
