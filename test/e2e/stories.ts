@@ -1,3 +1,4 @@
+import { load } from './load/load.ts'
 import { apiServer } from './stories/apiServer.ts'
 import { compaction } from './stories/compaction.ts'
 import { crash } from './stories/crash.ts'
@@ -30,4 +31,5 @@ export const STORIES: readonly Story[] = [
   helmFails,
   uninstall,
   values,
+  load,
 ]
