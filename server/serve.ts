@@ -31,12 +31,11 @@ export async function startServing(config: Config, env: NodeJS.ProcessEnv): Prom
   // helm and its plugins have no business in the audit log.
   const { SWISS_AUDIT_URL: _url, PGPASSWORD: _password, ...helmEnv } = env
   const helm = makeHelm(connection, config.helmBin, helmEnv, logger)
-  process.stdout.write(clusterText(config, connection, await helm.available()))
+  // helm takes its time to say its version, and so does loading the rest.
+  const [available, { startGateway }] = await Promise.all([helm.available(), import('./gateway.ts')])
+  process.stdout.write(clusterText(config, connection, available))
 
-  const [{ startGateway }, audit] = await Promise.all([
-    import('./gateway.ts'),
-    openAudit(config, connection, env, logger),
-  ])
+  const audit = await openAudit(config, connection, env, logger)
   const checkpoint = crashAt(env)
   try {
     return await startGateway({

@@ -1,5 +1,6 @@
 // The baseline of the start-up: a Node process that does nothing but page the same lists and parse them.
-// bare.mjs FILE: FILE is JSON, {server, ca, token, lists: [{path, accept}]}. Prints the number of objects.
+// bare.mjs FILE: FILE is JSON, {server, ca, token, lists: [{path, accept}]}. Prints JSON: the number of objects, and the
+// milliseconds of processor time it took.
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 
@@ -36,5 +37,7 @@ async function all({ path, accept }) {
 }
 
 const found = await Promise.all(lists.map(all))
-console.log(found.reduce((sum, items) => sum + items.length, 0))
+const { user, system } = process.cpuUsage()
+const objects = found.reduce((sum, items) => sum + items.length, 0)
+console.log(JSON.stringify({ objects, cpuMs: (user + system) / 1000 }))
 agent.destroy()
