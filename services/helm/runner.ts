@@ -34,7 +34,7 @@ export class HelmRunner {
     this.#options = options
   }
 
-  /** Runs under way, those whose value files are being written too. */
+  /** Runs under way, those whose value files are being written or taken away too. */
   get running(): number {
     return this.#runs.size + this.#preparing
   }
@@ -77,7 +77,9 @@ export class HelmRunner {
     try {
       return await this.#run(ref, upgradeArgs(ref, upgrade, files.paths), options, files.folder)
     } finally {
-      await files.remove()
+      // Still under way: whoever looks now must not take it for over before its result is there.
+      this.#preparing++
+      await files.remove().finally(() => this.#preparing--)
     }
   }
 

@@ -38,6 +38,7 @@ export interface GatewaySetup {
   /** Path of the kubeconfig with this gateway's own token. */
   kubeconfig: string
   helmBin: string
+  prometheusUrl: string | null
   clock: Clock
   random: () => number
   /** Who it is in Leases; another after each start. */

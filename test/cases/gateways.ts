@@ -28,6 +28,7 @@ interface Setting {
   random: () => number
   config: CaseConfig
   helmBin: string
+  prometheusUrl: string | null
   /** Where kubeconfigs are written. */
   folder: string
 }
@@ -64,7 +65,7 @@ export class Gateways {
     const life = ++this.#lives
     this.#life.set(name, life)
     const token = `gateway-${name}-${life}`
-    const { house, api, clock, random, config, helmBin, folder } = this.#setting
+    const { house, api, clock, random, config, helmBin, prometheusUrl, folder } = this.#setting
     api.setToken(token, { user: token, groups: ['system:masters'] })
     const kubeconfig = join(folder, `kubeconfig-${token}.json`)
     writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(api.url, token)))
@@ -77,6 +78,7 @@ export class Gateways {
       house.start({
         kubeconfig,
         helmBin,
+        prometheusUrl,
         clock,
         random,
         identity: token,

@@ -57,6 +57,8 @@ export type Given = z.infer<typeof given>
 export const config = z.strictObject({
   readOnly: z.boolean().optional(),
   namespaces: z.array(text).min(1).optional(),
+  /** The gateways have a Prometheus; steps `metrics` say what it knows. */
+  prometheus: z.literal(true).optional(),
   canaryKeys: z
     .strictObject({
       ownerKind: text,

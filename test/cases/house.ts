@@ -20,7 +20,7 @@ export function makeRealHouse(): GatewayHouse {
   return {
     schema,
     flush: () => audit.flush(),
-    start: ({ config, kubeconfig, helmBin, onRequest, ...given }) => {
+    start: ({ config, kubeconfig, helmBin, prometheusUrl, onRequest, ...given }) => {
       const connection = loadConnection({ kubeconfig })
       return startGateway({
         ...given,
@@ -39,7 +39,7 @@ export function makeRealHouse(): GatewayHouse {
           clusterName: null,
           readOnly: config.readOnly ?? false,
           canaryKeys: config.canaryKeys ?? DEFAULT_CANARY_KEYS,
-          prometheusUrl: null,
+          prometheusUrl,
         },
         authenticate: (headers) => {
           onRequest(String(headers[requestHeader] ?? ''))

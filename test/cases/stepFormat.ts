@@ -118,6 +118,7 @@ export type Step =
   | CheckStep
   | { key: 'sandboxHelm'; value: HelmSetting }
   | { key: 'fault'; value: 'clear' | FaultRule }
+  | { key: 'metrics'; value: Record<string, number | number[]> }
   | { key: 'advance'; value: string }
   | { key: 'tick'; value: z.infer<typeof loop>; on?: string }
   | { key: 'restart'; value: true; on?: string }
@@ -154,6 +155,10 @@ const shapes: Record<Step['key'], { value: z.ZodType; beside: readonly (keyof ty
   remove: { value: ref, beside: [] },
   sandboxHelm: { value: sandboxHelm, beside: [] },
   fault: { value: z.union([z.literal('clear'), z.record(z.string(), z.unknown())]), beside: [] },
+  metrics: {
+    value: z.record(text, z.union([z.number(), z.array(z.number())])).refine(saysSomething, 'says nothing'),
+    beside: [],
+  },
   advance: { value: duration, beside: [] },
   tick: { value: loop, beside: ['on'] },
   restart: { value: z.literal(true), beside: ['on'] },

@@ -61,6 +61,9 @@ async function doStep(world: World, step: Exclude<Step, ClusterStep | MutationSt
       else gateways.arm(name, step.value.at)
       break
     }
+    case 'metrics':
+      if (!world.prometheus) throw new Error('there is no Prometheus: config says `prometheus: true`')
+      return world.prometheus.set(step.value)
     case 'sandboxHelm':
       world.helm.set(step.value)
       break

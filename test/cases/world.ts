@@ -12,6 +12,7 @@ import { plantGiven } from './given.ts'
 import { CaseHelm } from './helm.ts'
 import { defaultCaller } from './http.ts'
 import type { Json, JsonMap } from './json.ts'
+import { CasePrometheus } from './prometheus.ts'
 import { untilQuiet, withPatience } from './quiet.ts'
 import { timeMs } from './refs.ts'
 import type { Caller } from './stepFormat.ts'
@@ -24,6 +25,7 @@ export class World {
   readonly api: ApiServer
   readonly helm: CaseHelm
   readonly gateways: Gateways
+  readonly prometheus: CasePrometheus | null
   /** Values that steps have kept. */
   readonly saved = new Map<string, Json>()
   /** Answers of background steps. */
@@ -35,7 +37,14 @@ export class World {
   #calls: ApiCall[] = []
   #failed: unknown
 
-  private constructor(theCase: Case, house: GatewayHouse, clock: FakeClock, api: ApiServer) {
+  private constructor(
+    theCase: Case,
+    house: GatewayHouse,
+    clock: FakeClock,
+    api: ApiServer,
+    prometheus: CasePrometheus | null,
+  ) {
+    this.prometheus = prometheus
     this.house = house
     this.clock = clock
     this.api = api
@@ -45,6 +54,7 @@ export class World {
     this.gateways = new Gateways({
       ...{ house, api, clock, config, random: seeded(name) },
       helmBin: this.helm.bin,
+      prometheusUrl: prometheus?.url ?? null,
       folder: this.#folder,
     })
     api.onCall((call) => {
@@ -61,14 +71,16 @@ export class World {
       served: theCase.given.crds,
       faultsApplyTo: ({ userAgent }) => userAgent.startsWith(gatewayUserAgent),
     })
+    const prometheus = theCase.config.prometheus ? await CasePrometheus.start(() => clock.now()) : null
     let world: World | undefined
     try {
       plantGiven(api.store, theCase.given)
-      world = new World(theCase, makeHouse(), clock, api)
+      world = new World(theCase, makeHouse(), clock, api, prometheus)
       await world.gateways.start(firstGateway)
       await world.settle()
       return world
     } catch (error) {
+      if (!world) prometheus?.stop()
       await (world ? world.close() : api.stop())
       throw error
     }
@@ -173,6 +185,7 @@ export class World {
     for (const { subscription } of this.#subscriptions()) subscription.stop()
     this.helm.release()
     this.gateways.stop()
+    this.prometheus?.stop()
     await this.api.stop()
     rmSync(this.#folder, { recursive: true, force: true })
   }
