@@ -20,7 +20,7 @@ export async function installRelease(
   await helm('install', name, CHART, '--namespace', namespace, ...flags)
   await until(`the pods of ${name} are ready`, 120_000, async () => {
     cluster.check()
-    const pods = await cluster.kube.list(podsPath(namespace), instance(name))
+    const pods = await cluster.kube.list(podsPath(namespace), `${instance(name)},component=server`)
     return pods.length === 3 && pods.every(isReady) ? true : undefined
   })
 }

@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isAuditedOnce, leavesNothing, rowsOf, uninstallIt } from '../checks.ts'
 import type { Gateway } from '../gateway.ts'
 import { GOES_WELL, Phases } from '../phases.ts'
-import type { DeletionPod, Row } from '../queries.ts'
+import type { Row } from '../queries.ts'
 import { installRelease, makePlan, POD_TIME_MS, podsOf, watchPods } from '../release.ts'
 import type { Story, StoryContext } from '../story.ts'
 import { seconds, until } from '../wait.ts'
 
 const NAME = 'chat'
+const HOOK = `${NAME}-e2e-model-post-install`
 const NOTE = 'end-to-end story'
 /** A read of the list while the release was going, and when its answer came. */
 type Read = { row: Row; at: number }
@@ -22,7 +23,8 @@ async function run(context: StoryContext): Promise<void> {
   const ref = { namespace, name: NAME }
   const before = await cluster.kube.everythingIn(namespace)
   assert.deepEqual(before, ['ConfigMap/kube-root-ca.crt', 'ServiceAccount/default'])
-  await installRelease(context, namespace, NAME)
+  await installRelease(context, namespace, NAME, '--set', 'postInstallHook=true')
+  const finished = await finishedHook(context)
   await makePlan(cluster.kube, namespace, NAME)
   const starting = performance.now()
   const gateway = await context.gateway()
@@ -54,11 +56,11 @@ async function run(context: StoryContext): Promise<void> {
     `GONE before the ${POD_TIME_MS} ms that the pods take were over`,
   )
 
-  showsWhatHoldsItBack(reads, lastPodAt)
+  showsWhatHoldsItBack(reads, lastPodAt, finished)
   saysEachStepOnce(stream)
   assert.deepEqual(await rowsOf(gateway, namespace), [])
   assert.equal(await context.helm('list', '--short', '--namespace', namespace), '')
-  await leavesNothing(context, namespace, before)
+  await leavesNothing(context, namespace, [...before, `Job/${HOOK}`, `Pod/${finished}`])
   await isAuditedOnce(gateway, ref, { backend: 'HELM', note: NOTE })
 
   pods.stop()
@@ -67,6 +69,16 @@ async function run(context: StoryContext): Promise<void> {
   const stopping = performance.now()
   assert.equal(await gateway.stop(60_000), 'exit 0', 'how the gateway ended at SIGTERM')
   note(`the gateway ended ${seconds(stopping)} after SIGTERM`)
+}
+
+/** The pod of the post-install hook, which helm leaves to itself: it has the release's labels, and holds nothing. */
+async function finishedHook({ cluster, namespace }: StoryContext): Promise<string> {
+  const pods = await cluster.kube.list(`/api/v1/namespaces/${namespace}/pods`, `job-name=${HOOK}`)
+  assert.deepEqual(
+    pods.map((p) => p.status?.phase),
+    ['Succeeded'],
+  )
+  return pods[0]?.metadata.name ?? ''
 }
 
 async function isListed(gateway: Gateway, namespace: string): Promise<void> {
@@ -78,7 +90,7 @@ async function isListed(gateway: Gateway, namespace: string): Promise<void> {
     [NAME, 'APPLIED', 'HELM', 1, 'deployed', 'e2e-model'],
   )
   // `counting` is about an uninstall, and there is none yet.
-  assert.deepEqual({ ...row.pods, counting: 0 }, { total: 3, ready: 3, terminating: 0, counting: 0, gpus: 3 })
+  assert.deepEqual({ ...row.pods, counting: 0 }, { total: 4, ready: 3, terminating: 0, counting: 0, gpus: 3 })
   assert.equal(row.deletion, null)
 }
 
@@ -109,7 +121,7 @@ async function readUntilGone(
   }
 }
 
-function showsWhatHoldsItBack(reads: Read[], lastPodAt: number): void {
+function showsWhatHoldsItBack(reads: Read[], lastPodAt: number, finished: string): void {
   // Just before a pod goes its kubelet deletes it once more with grace 0: the last moment looks different.
   const waiting = reads.filter(
     ({ row, at }) => row.pods.terminating === 3 && row.helmStatus === null && at < lastPodAt - 500,
@@ -120,8 +132,12 @@ function showsWhatHoldsItBack(reads: Read[], lastPodAt: number): void {
   )
   for (const { row } of waiting) {
     assert.equal(row.deletion?.stage, 'PODS_TERMINATING')
-    // The hook's pod has finished and is nobody's concern, whether it is still there or not.
-    const pods = (row.deletion.pods ?? []).filter((p: DeletionPod) => !p.name.includes('pre-delete'))
+    // The pod of the pre-delete hook has finished and is nobody's concern, whether it is still there or not.
+    const all = (row.deletion.pods ?? []).filter((p) => !p.name.includes('pre-delete'))
+    const done = all.find((p) => p.name === finished)
+    assert.deepEqual([done?.counts, done?.reason], [false, 'FINISHED'])
+    assert(row.deletion.leftBehind.some((one) => one.kind === 'Pod' && one.name === finished))
+    const pods = all.filter((p) => p !== done)
     assert.deepEqual(
       pods.map((p) => [p.counts, p.reason, p.node, p.deletionTimestamp !== null]),
       Array.from({ length: 3 }, () => [true, 'WITHIN_GRACE', 'e2e-node', true]),
