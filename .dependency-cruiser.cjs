@@ -23,6 +23,7 @@ const flow = [
   'autoscale',
   'deployments',
   'releases',
+  'slo',
 ]
 const upwards = flow.map((noun, index) => ({
   name: `services-${noun}-imports-downwards`,
@@ -61,7 +62,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(schema|resolvers|services|loops|subscriptions)/',
-        pathNot: '^services/(cluster/|autoscale/metrics.ts$)',
+        pathNot: '^services/(cluster/|autoscale/metrics.ts$|slo/sloClient.ts$)',
       },
       to: { path: '(@kubernetes/client-node|node_modules/undici)' },
     },

@@ -15,6 +15,7 @@ import type {
   UninstallOutcome,
   UninstallRequest,
 } from '../services/releases/outcome.ts'
+import type { SloThresholds } from '../services/slo/sloOutcome.ts'
 import type { Feed } from '../subscriptions/feed.ts'
 
 export type { GatewayContext } from '../schema/context.ts'
@@ -41,6 +42,7 @@ declare module '../schema/context.ts' {
     autoscaleSetter: {
       set(request: SetAutoscaleRequest, actor: Actor): Promise<AutoscaleSet | SetAutoscaleRefusal>
     }
+    slo: SloThresholds
     audit: AuditLog
     feed: Feed
     cluster: () => ClusterInfo

@@ -6,7 +6,9 @@ import { startControllers } from './controllers/controllers.ts'
 import { startKubelet } from './kubelet/kubelet.ts'
 import { startOperatorProcess } from './operator/child.ts'
 import { seedSamples } from './samples/samples.ts'
+import { sampleSlos } from './samples/slo.ts'
 import { writeSandboxFiles } from './sandboxFiles.ts'
+import { startSloServer } from './slo/server.ts'
 
 export interface SandboxOptions {
   /** Generated releases on top of the sample. */
@@ -33,8 +35,8 @@ export interface Sandbox {
 const token = () => randomBytes(24).toString('base64url')
 
 /**
- * Starts the sandbox cluster: API server, sample objects, kubelet, controllers and the llm-operator (a process of its
- * own, which is not waited for), and the files to reach it by.
+ * Starts the sandbox cluster: API server, sample objects, kubelet, controllers, the SLO service and the llm-operator (a
+ * process of its own, which is not waited for), and the files to reach it by.
  * Rejects with code EADDRINUSE for a busy port, and with one sentence for a folder that cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -64,7 +66,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
     })
     stops.push(() => server.stop())
-    seedSamples(server.store, clock.now(), options.releases)
+    const sloToken = token()
+    const slo = await startSloServer(sloToken, sampleSlos)
+    stops.push(() => slo.stop())
+    const sloPlace = { address: slo.url, token: sloToken }
+    seedSamples(server.store, clock.now(), options.releases, sloPlace)
     const { url, certificate: certificateAuthority = '' } = server
     const files = writeSandboxFiles(options.dir, {
       server: url,

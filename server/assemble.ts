@@ -46,6 +46,8 @@ import type { Checkpoint } from '../services/runtime/checkpoint.ts'
 import type { Clock } from '../services/runtime/clock.ts'
 import type { Logger } from '../services/runtime/logger.ts'
 import { TaskTracker } from '../services/runtime/tasks.ts'
+import { SloClient } from '../services/slo/sloClient.ts'
+import { SloService } from '../services/slo/sloService.ts'
 
 export interface AssembleOptions {
   connection: Connection
@@ -85,6 +87,8 @@ export interface Services {
   /** For whatever else changes a release, or what lies beside it. */
   applyLocked: ApplyLocked
   composer: Composer
+  slo: SloService
+  sloClient: SloClient
   elector: LeaderElector
   helm: HelmRunner
   tasks: TaskTracker
@@ -179,6 +183,7 @@ export function assemble(options: AssembleOptions): Services {
   })
   const composedPlans = new ComposedPlans({ client, namespace: options.gatewayNamespace })
   const composer = new Composer({ client, composedPlans, readOnly: options.readOnly, namespaces })
+  const sloClient = new SloClient(clock)
   const orphans = new Orphans({ ...common, caches })
   const lostApplies = new LostApplies({ ...common, caches, view })
   return {
@@ -195,6 +200,16 @@ export function assemble(options: AssembleOptions): Services {
     autoscaleSetter: new AutoscaleSetter({ ...changing, policies, applyLocked }),
     applyLocked,
     composer,
+    slo: new SloService({
+      client,
+      sloClient,
+      audit,
+      newId,
+      gatewayNamespace: options.gatewayNamespace,
+      readOnly: options.readOnly,
+      namespaces,
+    }),
+    sloClient,
     elector,
     helm,
     tasks,

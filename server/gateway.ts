@@ -132,6 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       applier: services.applier,
       composer: services.composer,
       autoscaleSetter: services.autoscaleSetter,
+      slo: services.slo,
       audit,
       feed,
       cluster,
@@ -185,6 +186,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       // A crash waits for nothing.
       helm.killAll().catch(() => undefined)
       services.metrics.close().catch(() => undefined)
+      services.sloClient.close().catch(() => undefined)
       connection.close().catch(() => undefined)
     },
   }
@@ -221,7 +223,7 @@ function start(
 
 async function stop(
   http: HttpServer,
-  { tasks, metrics }: Services,
+  { tasks, metrics, sloClient }: Services,
   audit: AuditLog,
   clock: Clock,
   tearDown: TearDown,
@@ -239,6 +241,7 @@ async function stop(
   await audit.flush()
   await audit.close()
   await metrics.close()
+  await sloClient.close()
   await connection.close()
 }
 

@@ -1,4 +1,4 @@
-/** Composing in the sandbox, over HTTP: as the README shows it, and with the digits that a body carries. */
+/** Composing and the service level in the sandbox, over HTTP, as the README shows them. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Gateway, startSandbox } from './support/gateway.ts'
 import { Processes } from './support/processes.ts'
@@ -21,11 +21,12 @@ const post = async (body: string) => {
   return response.json()
 }
 
+/** The GraphQL document of the README that calls a mutation. */
+const exampleOf = (field: string) =>
+  blocksOf(README).find(({ language, text }) => language === 'graphql' && text.includes(field))?.text
+
 it('shows what the README composes, and changes nothing', async () => {
-  const [example] = blocksOf(README).filter(
-    ({ language, text }) => language === 'graphql' && text.includes('composePlan'),
-  )
-  const { data, errors } = await post(JSON.stringify({ query: example?.text }))
+  const { data, errors } = await post(JSON.stringify({ query: exampleOf('composePlan') }))
   expect(errors).toBeUndefined()
   expect(data.composePlan).toEqual({
     __typename: 'ComposePlanPayload',
@@ -53,4 +54,22 @@ it('refuses an integer of a variable that JSON would round, and takes it as YAML
   expect((await send('"formYaml":"seed: [9007199254740993]"')).data.composePlan).toEqual({
     changes: [{ path: 'seed', to: ['9007199254740993'] }],
   })
+})
+
+it('sets the service level as the README does, with the service and the profile that the sandbox brings', async () => {
+  const thresholds = { minimumReplicas: 1, ttft: [{ statistic: 'P95', threshold: 2.5 }] }
+  const read =
+    '{ release(namespace: "team-a", name: "chat") { slo { ... on Slo { highPriority minimumReplicas maximumReplicas ttft { statistic threshold } } } } }'
+  expect((await gateway.ask(read)).release.slo).toEqual({
+    ...thresholds,
+    highPriority: true,
+    maximumReplicas: 4,
+  })
+  const { data, errors } = await post(JSON.stringify({ query: exampleOf('setSlo') }))
+  expect(errors).toBeUndefined()
+  expect(data.setSlo.slo).toEqual({ ...thresholds, highPriority: true, maximumReplicas: 6 })
+  const { resetSlo } = await gateway.ask(
+    'mutation { resetSlo(input: { namespace: "team-a", name: "chat" }) { ... on SetSloPayload { slo { highPriority } run { action outcome } } } }',
+  )
+  expect(resetSlo).toEqual({ slo: null, run: { action: 'RESET_SLO', outcome: 'SUCCEEDED' } })
 })

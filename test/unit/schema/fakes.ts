@@ -141,6 +141,7 @@ export function fakeContext(part: Partial<GatewayContext> = {}): GatewayContext 
     applier: { applyPlan: unexpected('applyPlan'), rollback: unexpected('rollback') },
     composer: { compose: unexpected('compose') },
     autoscaleSetter: { set: unexpected('setAutoscale') },
+    slo: { read: unexpected('slo.read'), set: unexpected('slo.set'), reset: unexpected('slo.reset') },
     audit: {
       shared: true,
       start: unexpected('audit.start'),

@@ -59,6 +59,8 @@ test('the root fields are those of this version, no stubs', () => {
     'applyPlan',
     'rollbackRelease',
     'setAutoscale',
+    'setSlo',
+    'resetSlo',
   ])
   expect(fields(schema.getSubscriptionType())).toEqual([
     'deploymentPhaseChanged',
