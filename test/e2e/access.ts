@@ -2,24 +2,17 @@
 // the helm that they run by its user agent (`Helm/…`) besides.
 import type { ControlPlane } from './controlPlane.ts'
 import { KubeError } from './kube.ts'
+import { pathOf, rbacObjects } from './rbac.ts'
 
 export const SYSTEM = 'swiss-system'
 export const GATEWAY_USER = `system:serviceaccount:${SYSTEM}:swiss`
 
-/** The ServiceAccount with its rights, and a token of it that is good for three hours. */
+/** The ServiceAccount with the rights of deploy/rbac and no others, and a token of it that is good for three hours. */
 export async function gatewayAccess(cluster: ControlPlane): Promise<string> {
   const { kube } = cluster
-  await kube.create('/api/v1/namespaces', {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: SYSTEM },
-  })
-  await kube.create(`/api/v1/namespaces/${SYSTEM}/serviceaccounts`, {
-    apiVersion: 'v1',
-    kind: 'ServiceAccount',
-    metadata: { name: 'swiss' },
-  })
-  await grantRights(cluster)
+  for (const file of ['account.yaml', 'swiss-cluster.yaml', 'helm-cluster.yaml']) {
+    for (const object of rbacObjects(file)) await kube.create(pathOf(object), object)
+  }
   return tokenOf(cluster, 'swiss', 3 * 3600)
 }
 
@@ -44,15 +37,4 @@ export async function tokenOf(
   const token = answer.status?.token
   if (typeof token !== 'string') throw new KubeError(201, 'a TokenRequest without a token')
   return token
-}
-
-/** Everything, until roles of Swiss's own are there. */
-async function grantRights({ kube }: ControlPlane): Promise<void> {
-  await kube.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'swiss' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: GATEWAY_USER }],
-  })
 }

@@ -1,5 +1,6 @@
 import { load } from './load/load.ts'
 import { apiServer } from './stories/apiServer.ts'
+import { charts } from './stories/charts.ts'
 import { compaction } from './stories/compaction.ts'
 import { crash } from './stories/crash.ts'
 import { crd } from './stories/crd.ts'
@@ -8,6 +9,7 @@ import { llmService } from './stories/llmService.ts'
 import { namespaceDeleted } from './stories/namespaceDeleted.ts'
 import { nodeLost } from './stories/nodeLost.ts'
 import { replicas } from './stories/replicas.ts'
+import { rights } from './stories/rights.ts'
 import { serviceUpgrade } from './stories/serviceUpgrade.ts'
 import { token } from './stories/token.ts'
 import { uninstall } from './stories/uninstall.ts'
@@ -32,4 +34,6 @@ export const STORIES: readonly Story[] = [
   uninstall,
   values,
   load,
+  charts,
+  rights,
 ]
