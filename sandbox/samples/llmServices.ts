@@ -23,7 +23,10 @@ export function sampleLlmServices(now: number): KubeObject[] {
     ),
     ...service(
       now,
-      { name: 'assistant-canary', model: gptOss, revision: 1, ageHours: 2, node: 'gpu-2' },
+      {
+        ...{ name: 'assistant-canary', model: gptOss, revision: 1, ageHours: 2, node: 'gpu-2' },
+        pools: ['prefill', 'decode'],
+      },
       {
         labels: {
           [`${group}/canary`]: canary.name,
@@ -53,7 +56,8 @@ function service(
     revision,
     ageHours,
     node,
-  }: { name: string; model: Model; revision: number; ageHours: number; node: string },
+    pools = [],
+  }: { name: string; model: Model; revision: number; ageHours: number; node: string; pools?: string[] },
   metadata: Partial<KubeObject['metadata']> = {},
 ): KubeObject[] {
   const story: HelmStory = {
@@ -62,7 +66,11 @@ function service(
     model,
     revision,
     ageHours,
-    groups: [{ pods: [{ node }] }],
+    groups:
+      pools.length === 0 ? [{ pods: [{ node }] }] : pools.map((pool) => ({ name: pool, pods: [{ node }] })),
+    ...(pools.length === 0
+      ? {}
+      : { form: { pd: Object.fromEntries(pools.map((pool) => [pool, { replicas: 1 }])) } }),
     actor: 'llm-operator',
   }
   const { at, layersAt } = storyParts(story, now)

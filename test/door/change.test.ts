@@ -1,7 +1,9 @@
 /**
- * A canary-owned service from its upgrade to its end, as the README tells it: composed, applied, rolled back, taken
- * away, by one gateway and by two of which each step goes to the other one.
+ * A canary-owned service from its upgrade to its end, as the README tells it: composed, applied, rolled back, scaled by
+ * a metric, taken away, by one gateway and by two of which each step goes to the other one.
  */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Cluster, type Gateway, startCluster, startServe } from './support/gateway.ts'
 import { changesOf, type Follower, followEvents, followSocket } from './support/phases.ts'
@@ -32,6 +34,14 @@ describe.each([
   let cluster: Cluster
   const gateways: Gateway[] = []
   const followers: Follower[] = []
+  /** A Prometheus with one sample, which is twice the target, for the query that it knows. */
+  const prometheus = createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://prometheus').searchParams.get('query')
+    const isKnown = query === `avg(queue_length{namespace="${namespace}", release="${name}"})`
+    const result = isKnown ? [{ metric: {}, value: [Date.now() / 1000, '16'] }] : []
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }))
+  })
   let steps = 0
   let plan = ''
 
@@ -56,9 +66,11 @@ describe.each([
     })
 
   beforeAll(async () => {
+    await new Promise<void>((resolve) => prometheus.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(prometheus.address() as AddressInfo).port}`
     cluster = await startCluster(processes)
     for (let number = 1; number <= count; number++) {
-      const flags = ['--audit-db', `${processes.dir}/runs-${number}.db`]
+      const flags = ['--audit-db', `${processes.dir}/runs-${number}.db`, '--prometheus-url', url]
       gateways.push(await startServe(processes, [...cluster.serveArgs, ...flags]))
     }
     for (const { url } of gateways) followers.push(followSocket(url), await followEvents(url))
@@ -68,6 +80,7 @@ describe.each([
   afterAll(async () => {
     for (const follower of followers) await follower.stop()
     await processes.stop()
+    prometheus.close()
   })
 
   it('shows what an upgrade would change, and changes nothing', async () => {
@@ -76,7 +89,7 @@ describe.each([
     const composed = await tell('Compose')
     expect(composed).toMatchObject({
       __typename: 'ComposePlanPayload',
-      changes: [{ path: 'replicaCount', from: 1, to: 2 }],
+      changes: [{ path: 'pd.decode.replicas', from: 1, to: 2 }],
       warnings: [],
     })
     plan = composed.plan.hash
@@ -91,8 +104,8 @@ describe.each([
     for (const follower of followers) await follower.reaches(name, 'APPLYING')
     for (const follower of followers) await follower.reaches(name, 'APPLIED')
     const upgraded = await becomes(
-      'two pods',
-      ({ revision, pods: { ready } }) => revision === 2 && ready === 2,
+      'three pods',
+      ({ revision, pods: { ready } }) => revision === 2 && ready === 3,
     )
     expect(upgraded).toMatchObject({ drift: null, canary: { state: 'OWNED', verified: true } })
     // It was composed for the revision that it has replaced.
@@ -105,8 +118,8 @@ describe.each([
       run: { outcome: 'SUCCEEDED', changed: true },
     })
     const back = await becomes(
-      'one pod',
-      ({ phase, revision, pods: { total } }) => phase === 'APPLIED' && revision === 3 && total === 1,
+      'two pods',
+      ({ phase, revision, pods: { total } }) => phase === 'APPLIED' && revision === 3 && total === 2,
     )
     expect(back).toMatchObject({ drift: null, canary: { state: 'OWNED' } })
     const query = `{ release(namespace: "${namespace}", name: "${name}") { revisions { nodes { revision current planHash } } } }`
@@ -116,6 +129,22 @@ describe.each([
     expect(nodes[0].planHash).toBe(nodes[2].planHash)
   })
 
+  it('scales its decode pool by a metric', async () => {
+    expect(await tell('Scale')).toMatchObject({
+      __typename: 'SetAutoscalePayload',
+      deployment: { autoscale: { enabled: true, pools: [{ name: 'decode', min: 1, max: 2 }] } },
+    })
+    const scaled = await becomes(
+      'three pods',
+      ({ phase, revision, pods: { ready } }) => phase === 'APPLIED' && revision === 4 && ready === 3,
+    )
+    expect(scaled).toMatchObject({ drift: null, canary: { state: 'OWNED', verified: true } })
+    const runs = await Promise.all(gateways.map((gateway) => gateway.runs(namespace, name)))
+    expect(runs.flat().filter(({ action }) => action === 'AUTOSCALE')).toMatchObject([
+      { outcome: 'SUCCEEDED', actor: 'autoscaler' },
+    ])
+  })
+
   it('takes it away, and has told each phase once and in order', async () => {
     const answer = await next().uninstall({ namespace, name })
     expect(answer).toMatchObject({ __typename: 'UninstallReleasePayload', alreadyInProgress: false })
@@ -123,10 +152,9 @@ describe.each([
     for (const follower of followers) {
       await follower.reaches(name, 'GONE')
       expect(changesOf(follower.events, name)).toEqual([
-        'APPLIED>APPLYING',
-        'APPLYING>APPLIED',
-        'APPLIED>APPLYING',
-        'APPLYING>APPLIED',
+        ...['APPLIED>APPLYING', 'APPLYING>APPLIED'],
+        ...['APPLIED>APPLYING', 'APPLYING>APPLIED'],
+        ...['APPLIED>APPLYING', 'APPLYING>APPLIED'],
         'APPLIED>UNINSTALLING',
         'UNINSTALLING>GONE',
       ])

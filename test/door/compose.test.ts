@@ -31,7 +31,7 @@ it('shows what the README composes, and changes nothing', async () => {
   expect(data.composePlan).toEqual({
     __typename: 'ComposePlanPayload',
     plan: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    changes: [{ part: 'VALUES', path: 'replicaCount', from: 1, to: 2 }],
+    changes: [{ part: 'VALUES', path: 'pd.decode.replicas', from: 1, to: 2 }],
     shadowed: [{ path: 'terminationGracePeriodSeconds', by: 'form', under: ['catalog'] }],
     warnings: [],
   })

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { Kinds } from '../../../services/cluster/kinds.ts'
+import { readPlan } from '../../../services/plans/document.ts'
 import { planHash } from '../../../services/plans/hash.ts'
 import { GraphqlSocket } from '../../cases/socket.ts'
 import { until } from '../cluster/support/until.ts'
@@ -292,4 +293,44 @@ test('the stream tells each phase once, with this gateway’s own doing as its c
   })
   const failed = { previousPhase: 'APPLIED', phase: 'FAILED', cause: 'INFORMER' }
   await expect.poll(() => here.at(-1)).toEqual(failed)
+})
+
+test('a caller that leaves takes nothing along: helm ends, and what came of it is written down', async () => {
+  const world = await startChanging()
+  const one = await world.start('gateway-1')
+  const { hash } = readPlan(await world.compose(planData({ replicas: 1 }), 'nobody'))
+  world.helm.behaviour = { held: true }
+  const leaving = new AbortController()
+  const query = `mutation { applyPlan(input: {namespace: "team-a", name: "chat", planHash: "${hash}"}) { __typename } }`
+  const answer = fetch(one.gateway.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+    signal: leaving.signal,
+  })
+  await until('helm is held', () => world.helm.held === 1)
+  leaving.abort()
+  await expect(answer).rejects.toThrow()
+  await expect.poll(one.row).toMatchObject({ phase: 'APPLYING' })
+  world.helm.release()
+  await expect.poll(one.row).toMatchObject({ phase: 'APPLIED', revision: 1 })
+  await expect.poll(one.runs).toMatchObject([{ action: 'INSTALL', outcome: 'SUCCEEDED' }])
+})
+
+test('a plan that cannot be read is written over by a whole one, and nothing of it is archived', async () => {
+  const world = await startChanging()
+  const one = await world.start('gateway-1')
+  await world.helm.record(chat, 'deployed')
+  await world.client.create(Kinds.ConfigMap, {
+    metadata: {
+      ...chat,
+      name: 'swiss-plan-chat',
+      labels: { 'app.kubernetes.io/managed-by': 'swiss' },
+    },
+    data: { 'plan.yaml': '{', 'status.yaml': '}', 'notes.txt': 'mine' },
+  })
+  const plan = await world.compose(planData({ replicas: 1 }))
+  expect(await one.apply(plan)).toMatchObject({ revision: 2, run: { action: 'APPLY' } })
+  expect((await world.plan())?.data).toMatchObject({ ...plan, 'notes.txt': 'mine' })
+  expect(await world.archives()).toEqual([])
 })

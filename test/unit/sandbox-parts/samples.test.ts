@@ -183,7 +183,8 @@ describe('what there is to see', () => {
         const snapshot = ofKind('ControllerRevision').find((it) => it.metadata.name === controllerRevision)
         expect(snapshot?.metadata.labels?.['serving.modelsphere.dev/llmservice']).toBe(name)
       }
-      expect(podsOf(name)).toHaveLength(1)
+      // The canary runs in two pools.
+      expect(podsOf(name)).toHaveLength(name === 'assistant-canary' ? 2 : 1)
     }
   })
 
