@@ -110,6 +110,23 @@ describe('with its SLO service', () => {
     ])
   })
 
+  test('an LLMService that a canary owns, or is assigned to, has one like any other', async () => {
+    const slo = await startSloServer(TOKEN)
+    onTestFinished(() => slo.stop())
+    await profile({ sloAddress: slo.url, sloTokenSecret: 'slo-token' })
+    const owned = { labels: { 'serving.modelsphere.dev/canary': 'demo' } }
+    const assignment = JSON.stringify({ namespace: 'team-a', name: 'demo', uid: 'canary-1' })
+    const referenced = { annotations: { 'serving.modelsphere.dev/canary-assignment': assignment } }
+    for (const [name, canary] of Object.entries({ owned, referenced })) {
+      const spec = { chart: { name: 'vllm', version: '0.4.0' } }
+      await world.client.create(Kinds.LLMService, { metadata: { ...chat, name, ...canary }, spec })
+      expect(await set({ name, priority: 10 })).toMatchObject({
+        slo: { highPriority: true },
+        run: { backend: 'LLMSERVICE', outcome: 'SUCCEEDED' },
+      })
+    }
+  })
+
   test('what makes no sense is refused before it is asked, and so is a name without a release', async () => {
     const { seen } = await stub(status(200))
     expect(await set({ priority: 5 })).toMatchObject({
