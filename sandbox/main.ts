@@ -25,8 +25,8 @@ async function run({ withParent, ...settings }: { port: number; releases: number
     if (ending.signal.aborted) process.exit(0)
     fail(sentenceOf(error, settings.port))
   }
-  const { kubeconfig, helm, url, dir } = sandbox
-  process.stdout.write(`${JSON.stringify({ kubeconfig, helm, url, dir })}\n`)
+  const { kubeconfig, helm, url, dir, prometheus } = sandbox
+  process.stdout.write(`${JSON.stringify({ kubeconfig, helm, url, dir, prometheus })}\n`)
   if (!ending.signal.aborted) await once(ending.signal, 'abort')
   await sandbox.stop()
   process.exit(0)

@@ -5,6 +5,7 @@ import { systemClock } from './clock.ts'
 import { startControllers } from './controllers/controllers.ts'
 import { startKubelet } from './kubelet/kubelet.ts'
 import { startOperatorProcess } from './operator/child.ts'
+import { startPrometheus } from './prometheus/server.ts'
 import { seedSamples } from './samples/samples.ts'
 import { sampleSlos } from './samples/slo.ts'
 import { writeSandboxFiles } from './sandboxFiles.ts'
@@ -28,6 +29,8 @@ export interface Sandbox {
   kubeconfig: string
   helm: string
   dir: string
+  /** Base URL of its Prometheus. */
+  prometheus: string
   /** Ends everything and takes the files away. */
   stop(): Promise<void>
 }
@@ -35,8 +38,8 @@ export interface Sandbox {
 const token = () => randomBytes(24).toString('base64url')
 
 /**
- * Starts the sandbox cluster: API server, sample objects, kubelet, controllers, the SLO service and the llm-operator (a
- * process of its own, which is not waited for), and the files to reach it by.
+ * Starts the sandbox cluster: API server, sample objects, kubelet, controllers, the SLO service, Prometheus and the
+ * llm-operator (a process of its own, which is not waited for), and the files to reach it by.
  * Rejects with code EADDRINUSE for a busy port, and with one sentence for a folder that cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -95,12 +98,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       onError,
     })
     stops.push(() => controllers.stop())
+    const prometheus = await startPrometheus({
+      client: clientOf('controllers', 'prometheus (sandbox)'),
+      clock,
+    })
+    stops.push(() => prometheus.stop())
     // Like any operator it knows the cluster by a kubeconfig only.
     const operator = startOperatorProcess(files.kubeconfig, onError)
     stops.push(() => operator.stop())
     await unlessAborted(Promise.all([kubelet.synced, controllers.synced]), options.signal)
     const { kubeconfig, helm, dir } = files
-    return { url, kubeconfig, helm, dir, stop }
+    return { url, kubeconfig, helm, dir, prometheus: prometheus.url, stop }
   }
 }
 

@@ -26,6 +26,7 @@ export async function sandbox(config: Config, env: NodeJS.ProcessEnv): Promise<v
         ...config,
         kubeconfig: place.kubeconfig,
         helmBin: place.helm,
+        prometheusUrl: place.prometheus,
         gatewayNamespace: 'swiss-system',
         auditDb: join(place.dir, 'audit.db'),
       },
@@ -86,7 +87,7 @@ Ctrl-C ends both.
 `
 }
 
-function clusterText({ kubeconfig, helm, url, dir }: SandboxPlace): string {
+function clusterText({ kubeconfig, helm, url, dir, prometheus }: SandboxPlace): string {
   const auditDb = join(dir, 'audit.db')
   return `
 This is a sandbox: a small Kubernetes cluster on this machine with sample releases, and no gateway.
@@ -94,11 +95,12 @@ This is a sandbox: a small Kubernetes cluster on this machine with sample releas
   server      ${url}
   kubeconfig  ${kubeconfig}
   helm        ${helm}
+  prometheus  ${prometheus}
 
 A gateway on it
-  swiss-gateway serve --kubeconfig ${quoted(kubeconfig)} --helm-bin ${quoted(helm)} --audit-db ${quoted(auditDb)}
+  swiss-gateway serve --kubeconfig ${quoted(kubeconfig)} --helm-bin ${quoted(helm)} --audit-db ${quoted(auditDb)} --prometheus-url ${prometheus}
 The same from a clone of the repository
-  npm run serve -- --kubeconfig ${quoted(kubeconfig)} --helm-bin ${quoted(helm)} --audit-db ${quoted(auditDb)}
+  npm run serve -- --kubeconfig ${quoted(kubeconfig)} --helm-bin ${quoted(helm)} --audit-db ${quoted(auditDb)} --prometheus-url ${prometheus}
 
 Ctrl-C ends it.
 `

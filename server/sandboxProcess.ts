@@ -5,7 +5,13 @@ import { z } from 'zod'
 import type { Config } from './config.ts'
 import { CommandError } from './ending.ts'
 
-const Place = z.object({ kubeconfig: z.string(), helm: z.string(), url: z.string(), dir: z.string() })
+const Place = z.object({
+  kubeconfig: z.string(),
+  helm: z.string(),
+  url: z.string(),
+  dir: z.string(),
+  prometheus: z.string(),
+})
 
 /** Where a running sandbox can be reached. */
 export type SandboxPlace = z.infer<typeof Place>

@@ -129,9 +129,10 @@ export function autoscaleConfigMap(
   createdAt: string,
 ): KubeObject {
   const query = (pool: string) =>
-    `sum(sglang_num_queue_reqs{namespace=$namespace,release=$release,pool="${pool}"})`
+    `avg(sglang_num_queue_reqs{namespace=$namespace,release=$release,pool="${pool}"})`
   const policy = {
-    enabled: true,
+    // Whoever switches it on sees it work; until then the sample stands still.
+    enabled: false,
     pools: ['prefill', 'decode'].map((pool) => ({
       name: pool,
       min: 1,
@@ -143,9 +144,9 @@ export function autoscaleConfigMap(
   }
   const status = {
     at: decidedAt,
-    action: 'hold',
-    holdReason: 'no metrics',
-    pools: ['prefill', 'decode'].map((pool) => ({ name: pool, replicas: 2, desired: null, metric: null })),
+    action: 'none',
+    holdReason: null,
+    pools: ['prefill', 'decode'].map((pool) => ({ name: pool, replicas: 2, desired: 2, metric: 8 })),
     lastScaledAt: null,
   }
   return {

@@ -148,7 +148,7 @@ describe('what there is to see', () => {
     const autoscale = ofKind('ConfigMap').filter((it) => it.metadata.name.startsWith('swiss-autoscale-'))
     expect(autoscale.map((it) => it.metadata.name)).toEqual(['swiss-autoscale-docs-search'])
     expect(parse(dataOf(autoscale[0])['policy.yaml'] ?? '')).toMatchObject({
-      enabled: true,
+      enabled: false,
       pools: [{ name: 'prefill' }, { name: 'decode' }],
       cooldown: { up: '60s', down: '300s' },
     })
