@@ -49,7 +49,39 @@ async function run(context: StoryContext): Promise<void> {
     await template(context, chart, [writeYaml(merge(below))]),
     `seed ${seed}, with defaults`,
   )
+  if (context.helmMajor === '4') await keepsDigits(context)
   context.note(`${CASES} plans merged as helm does, and ${readRecordings().length} that are recorded`)
+}
+
+/** An integer beyond 2^53 is still itself in an LLMService that was read, composed, applied and written back. */
+async function keepsDigits(context: StoryContext): Promise<void> {
+  const { namespace, dir, kubectl } = context
+  const file = join(dir, 'digits.yaml')
+  writeFileSync(
+    file,
+    `apiVersion: serving.modelsphere.dev/v1alpha1
+kind: LLMService
+metadata: {name: digits, namespace: ${namespace}, annotations: {swiss.modelsphere.dev/profile: lab}}
+spec: {chart: {name: vllm, version: 0.4.0}, layers: [{name: site, values: {seed: 9007199254740993}}]}
+`,
+  )
+  await kubectl('apply', '-f', file)
+  const gateway = await context.gateway()
+  const { composePlan } = await gateway.ask<{ composePlan: { plan: { hash: string; values: object } } }>(
+    `mutation ($input: ComposePlanInput!) {
+      composePlan(input: $input) { ... on ComposePlanPayload { plan { hash values } } ... on UserError { message } } }`,
+    { input: { namespace, fromRelease: 'digits', formYaml: 'more: 9007199254740995' } },
+  )
+  assert.deepEqual(composePlan.plan?.values, { seed: '9007199254740993', more: '9007199254740995' })
+  const { applyPlan } = await gateway.ask<{ applyPlan: { __typename: string } }>(
+    'mutation ($input: ApplyPlanInput!) { applyPlan(input: $input) { __typename ... on UserError { message } } }',
+    { input: { namespace, name: 'digits', planHash: composePlan.plan.hash } },
+  )
+  assert.equal(applyPlan.__typename, 'ApplyPlanPayload', JSON.stringify(applyPlan))
+  const written = await kubectl('get', 'llmservices', 'digits', '-n', namespace, '-o', 'json')
+  for (const digits of ['"seed": 9007199254740993', '"more": 9007199254740995'])
+    assert(written.includes(digits), written)
+  await kubectl('delete', '-f', file)
 }
 
 const keyed = (maps: PlanMap[]): PlanMap =>
