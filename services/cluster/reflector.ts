@@ -65,8 +65,8 @@ export interface ReflectorStatus {
 /** Objects of an absent or forbidden kind are looked for this often. */
 const RECHECK_MS = 30_000
 /**
- * A right that was there is taken for lost only when it has been refused for so long: kube-apiserver answers 403
- * for some moments after its start, until it has read the roles.
+ * A kind counts as forbidden only when it has been refused for so long: kube-apiserver answers 403 to everybody for
+ * some moments after its start, until it has read the roles.
  */
 const REFUSED_MS = 10_000
 const LIST_NOW: Step = { list: true, waitMs: 0, trouble: null }
@@ -84,8 +84,8 @@ const IDLE_MS = { min: 75_000, max: 90_000 }
  * - 410, as a status or in the stream: list, compare, watch from the version of the list
  * - closed or cut: watch on from the last version
  * - silent: the version may be one the API server has never had (it was restored), so list
- * - an optional kind that is forbidden (for ten seconds, if it was not before) or not served: its objects leave,
- *   and it is looked for every 30 s
+ * - an optional kind that is forbidden (for ten seconds) or not served: its objects leave, and it is looked for
+ *   every 30 s
  * - anything else: what is kept stays, and it is tried again
  */
 export class Reflector<T> {
@@ -96,7 +96,7 @@ export class Reflector<T> {
   #started = false
   readonly #recovery: Recovery
   #watchError: KubeError | null = null
-  /** When lists that had worked began to be refused with 403, ms. */
+  /** When lists began to be refused with 403, ms. */
   #refusedSince: number | null = null
   #state: ReflectorState = 'syncing'
   #synced = false
@@ -200,10 +200,9 @@ export class Reflector<T> {
     return this.#recovery.listFailed(error)
   }
 
-  /** After a 403: what has been readable until now may be so again in a moment. */
+  /** After a 403: it may be another one in a moment. What has been forbidden or absent is looked for slowly anyhow. */
   #mayBeStarting(): boolean {
-    if (this.#state !== 'synced' && this.#state !== 'failing') return false
-    if (!this.#synced) return false
+    if (this.#state === 'forbidden' || this.#state === 'absent') return false
     const now = this.#options.clock.now()
     this.#refusedSince ??= now
     return now - this.#refusedSince < REFUSED_MS

@@ -28,7 +28,7 @@ export class TroubleLog {
       this.#troubled = false
       return
     }
-    const key = `${state} ${error.reason} ${error.status}`
+    const key = `${error.reason} ${error.status}`
     const now = this.#clock.now()
     if (this.#told?.key === key && now - this.#told.at < REPEAT_MS) return
     this.#told = { key, at: now }

@@ -77,6 +77,27 @@ async function run(context: StoryContext): Promise<void> {
   })
   await leavesNothing(context, namespace, before)
   assert.equal(await gateway.stop(60_000), 'exit 0')
+  await startsFirst(context)
+}
+
+/** A gateway that starts while there is no API server waits for it, and is not ready before it knows what there is. */
+async function startsFirst(context: StoryContext): Promise<void> {
+  const { cluster, namespace, note } = context
+  const early = { namespace, name: 'early' }
+  await makePlan(cluster.kube, namespace, early.name)
+  await cluster.apiServer.kill()
+  const gateway = await context.gateway({ name: 'early', waitReady: false })
+  assert.notEqual((await gateway.fetch('/readyz')).status, 200)
+  cluster.apiServer.start()
+  await cluster.ready()
+  const back = performance.now()
+  await gateway.ready(120_000)
+  const ready = performance.now()
+  await rowBecomes(context, gateway, early, 'is listed', (row) => row.phase === 'APPLIED')
+  note(
+    `started before the API server: ready ${seconds(back, ready)} after it, its release listed ${seconds(ready)} later`,
+  )
+  assert.equal(await gateway.stop(60_000), 'exit 0')
 }
 
 /**

@@ -172,6 +172,8 @@ describe('KindCache', () => {
           request.path.includes('team-b') ? failure(response, 403, 'Forbidden') : inner(request, response)
       },
     })
+    await until('team-a', () => cache.status()[0]?.open === true)
+    await clock.advance(13_000, settle)
     await cache.synced
     expect(names()).toEqual(['team-a/a'])
     expect(cache.status().map(({ namespace, state }) => `${namespace} ${state}`)).toEqual([
