@@ -15,3 +15,8 @@ export interface RowChange {
   /** RFC 3339, UTC: when the view took it in. */
   at: string
 }
+
+/** A release that was being uninstalled has been; a plan that leaves otherwise was taken away by somebody. */
+export function goneCause(before: Row): GoneCause {
+  return before.phase === 'UNINSTALLING' || before.backend === 'LLMSERVICE' ? 'UNINSTALLED' : 'PLAN_REMOVED'
+}

@@ -1,15 +1,13 @@
-/**
- * The one derived view: a row per release, kept up to date one release at a time as the caches change. Every
- * query, subscription and loop reads it; nothing writes to it.
- */
+/** A row per release, kept up to date one release at a time as the caches change. Everybody reads it, nobody writes to it. */
 import { isDeepStrictEqual } from 'node:util'
 import { type CanaryKeys, DEFAULT_CANARY_KEYS } from '../canary/relationship.ts'
 import { autoscaleName, mayBeCut, releaseOfAutoscale } from '../plans/names.ts'
 import type { PlanObject } from '../plans/planObject.ts'
 import { matchingLabels } from '../pods/counting.ts'
+import { AppLabels } from './appLabels.ts'
 import type { AutoscalePolicies } from './autoscalePolicies.ts'
 import { type ClusterCaches, matchingPods } from './caches.ts'
-import type { ChangeCause, RowChange } from './change.ts'
+import { type ChangeCause, goneCause, type RowChange } from './change.ts'
 import { derive } from './derive.ts'
 import type { ReleaseInputs } from './inputs.ts'
 import type { DeploymentLister, Page, PageArgs } from './lister.ts'
@@ -19,7 +17,7 @@ import { labelChart } from './openUninstall.ts'
 import { comparePlaces, placeOf } from './ordering.ts'
 import { countByPhase, cutPage, phaseCounts } from './paging.ts'
 import type { Retained, UninstallProgress } from './retained.ts'
-import { type GoneCause, type ReleaseRef, type Row, releaseKey } from './row.ts'
+import { type ReleaseRef, type Row, releaseKey } from './row.ts'
 import { SortedRows } from './sortedRows.ts'
 
 export interface ViewOptions {
@@ -40,9 +38,7 @@ export class DeploymentView implements DeploymentLister {
   readonly #canaryKeys: CanaryKeys
   readonly #rows = new SortedRows()
   readonly #uninstalling = new Set<string>()
-  /** `namespace/app label` → the release that its pods belong to. */
-  readonly #byAppLabel = new Map<string, Set<string>>()
-  readonly #appLabelOf = new Map<string, string>()
+  readonly #appLabels = new AppLabels()
   readonly #listeners = new Set<(change: RowChange, position: number) => void>()
   /** Releases that this gateway is changing: what the watch shows of them is its own doing. */
   readonly #attributed = new Map<string, { cause: ChangeCause }>()
@@ -86,7 +82,7 @@ export class DeploymentView implements DeploymentLister {
       pods.subscribe(
         each((pod) => [
           ...(pod.instance === null ? [] : [`${pod.namespace}/${pod.instance}`]),
-          ...(pod.app === null ? [] : (this.#byAppLabel.get(`${pod.namespace}/${pod.app}`) ?? [])),
+          ...(pod.app === null ? [] : this.#appLabels.releasesOf(`${pod.namespace}/${pod.app}`)),
         ]),
       ),
       nodes.subscribe(each(() => [...this.#uninstalling])),
@@ -233,7 +229,7 @@ export class DeploymentView implements DeploymentLister {
     const plan = (isOld ? null : cached) ?? this.#living(retained?.plan ?? null)
     const mark = this.#living(this.#caches.mark(ref)) ?? this.#living(retained?.mark ?? null)
     const labels = matchingLabels(ref.name, labelChart(plan, mark))
-    this.#learnAppLabel(key, labels.app === null ? null : `${ref.namespace}/${labels.app}`)
+    this.#appLabels.learn(key, labels.app === null ? null : `${ref.namespace}/${labels.app}`)
     return {
       ref,
       plan,
@@ -255,22 +251,6 @@ export class DeploymentView implements DeploymentLister {
 
   #living(plan: PlanObject | null): PlanObject | null {
     return plan && this.#uninstalls.reaped(plan.uid) ? null : plan
-  }
-
-  #learnAppLabel(key: string, label: string | null): void {
-    const old = this.#appLabelOf.get(key)
-    if (old === (label ?? undefined)) return
-    if (old !== undefined) {
-      const keys = this.#byAppLabel.get(old)
-      keys?.delete(key)
-      if (keys?.size === 0) this.#byAppLabel.delete(old)
-      this.#appLabelOf.delete(key)
-    }
-    if (label !== null) {
-      const keys = this.#byAppLabel.get(label) ?? new Set()
-      this.#byAppLabel.set(label, keys.add(key))
-      this.#appLabelOf.set(key, label)
-    }
   }
 
   #refresh(key: string, cause: ChangeCause, unreadable: boolean): void {
@@ -303,7 +283,7 @@ export class DeploymentView implements DeploymentLister {
   #drop(key: string, ref: ReleaseRef): void {
     this.#rows.remove(ref)
     this.#uninstalling.delete(key)
-    this.#learnAppLabel(key, null)
+    this.#appLabels.learn(key, null)
     this.#selections.clear()
   }
 
@@ -316,8 +296,3 @@ export class DeploymentView implements DeploymentLister {
 
 /** How many different lists are kept between two changes. */
 const MAX_SELECTIONS = 100
-
-/** A release that was being uninstalled has been; a plan that leaves otherwise was taken away by somebody. */
-function goneCause(before: Row): GoneCause {
-  return before.phase === 'UNINSTALLING' || before.backend === 'LLMSERVICE' ? 'UNINSTALLED' : 'PLAN_REMOVED'
-}
