@@ -9,7 +9,8 @@ import type { Story, StoryContext } from '../story.ts'
 type Event = {
   stage: string
   verb: string
-  user: { username: string }
+  /** Nobody's, where it was answered with 401. */
+  user: { username?: string }
   userAgent?: string
   objectRef?: { resource: string; apiGroup?: string; subresource?: string }
   responseStatus?: { code: number }
@@ -36,7 +37,7 @@ async function collect(log: string, used: Set<string>): Promise<void> {
   for await (const line of createInterface({ input: createReadStream(log) })) {
     if (!line.includes('swiss-gateway/')) continue
     const { user, userAgent, objectRef, verb } = JSON.parse(line) as Event
-    if (!user.username.startsWith(`system:serviceaccount:${SYSTEM}:`)) continue
+    if (!user.username?.startsWith(`system:serviceaccount:${SYSTEM}:`)) continue
     if (!userAgent?.startsWith('swiss-gateway/') || objectRef === undefined) continue
     const { resource, subresource, apiGroup = '' } = objectRef
     used.add(`${verb} ${apiGroup}/${resource}${subresource ? `/${subresource}` : ''}`)
