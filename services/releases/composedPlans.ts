@@ -68,11 +68,20 @@ export class ComposedPlans {
     return secret && this.#found(secret, hash)
   }
 
-  /** Removes plans whose hour is over; looks once a minute however often it is called. Throws KubeError. */
+  /** Removes plans whose hour is over, as far as that goes now; looks once a minute however often it is called. */
   async removeExpired(): Promise<void> {
     const now = this.#client.now()
     if (now < this.#removeAt) return
     this.#removeAt = now + REMOVE_EVERY_MS
+    try {
+      await this.#removeSome()
+    } catch (error) {
+      // They expire by themselves: nobody finds one that is too old, and the next look removes it.
+      if (!isKubeError(error)) throw error
+    }
+  }
+
+  async #removeSome(): Promise<void> {
     const { items } = await this.#client.list(Kinds.Secret, {
       namespace: this.#namespace,
       labelSelector: `${TRACKING_LABEL}=${TRACKING_COMPOSED}`,
