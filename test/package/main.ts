@@ -18,7 +18,10 @@ try {
   ]
   const paths = packed.files.map(({ path }) => path)
   const stray = paths.filter(
-    (path) => !/^(dist\/.*\.js|[A-Z]+(\.md)?|package\.json|node_modules\/.+|schema\.graphql)$/.test(path),
+    (path) =>
+      !/^(dist\/.*\.js|deploy\/rbac\/.*\.yaml|[A-Z]+(\.md)?|package\.json|node_modules\/.+|schema\.graphql)$/.test(
+        path,
+      ),
   )
   if (stray.length > 0)
     throw new Error(`the package holds what nobody needs: ${stray.slice(0, 5).join(', ')}`)
