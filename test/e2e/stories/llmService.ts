@@ -109,7 +109,9 @@ async function unstaged(context: StoryContext): Promise<void> {
   const gateway = await context.gateway({ name: 'unstaged', namespaces: [namespace] })
   const ref = { namespace, name: 'quick' }
   await makeLlmService(context, namespace, ref.name)
-  await rowBecomes(context, gateway, ref, 'two pods ready', (r) => r.pods.ready === 2)
+  await rowBecomes(context, gateway, ref, 'applied, two pods ready', (r) => {
+    return r.phase === 'APPLIED' && r.pods.ready === 2
+  })
   const stream = await Phases.follow(context, gateway, ref)
   await uninstallIt(gateway, ref)
   await stream.reaches('GONE')
